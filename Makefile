@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The commands of the project. Each does all that it needs: on a fresh machine `make demo` and
-# `make test` start by installing what is missing. How things are built: CMakeLists.txt.
+# The commands of the project. Each is complete: on a new machine `make demo` and `make test` first
+# install missing packages. CMakeLists.txt describes the build.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -10,28 +10,29 @@ JOBS ?= $(shell nproc)
 WERROR ?= OFF
 PREFIX ?= /usr/local
 OUT ?= out
-# How long `make attack` tries; ATTACK_FLAGS are of attack/run.py.
+# Duration of `make attack`. ATTACK_FLAGS are passed to attack/run.py.
 MINUTES ?= 60
 LAYER ?= decode
 SEED ?= 1
 COUNT ?= 30
 
-# Tests under ThreadSanitizer: of the suites with threads of our own, and those of one decoder that
-# several use, the files that speak of threads (tests/CMakeLists.txt). FFmpeg and the engine are not
-# instrumented.
+# Suites that run under ThreadSanitizer: those that start threads of the library, and those with a
+# decoder that several threads use. Only test files that use threads are built
+# (tests/CMakeLists.txt). FFmpeg and the engine are not instrumented.
 TSAN_SUITES := base tensor ipc image decode
-# Suites that AddressSanitizer leaves out: installing and style checking run no code of ours, and
-# the oracles compare numbers of code that the other suites run.
+# Suites that do not run under AddressSanitizer: install and style checks run no code of ours, and
+# the oracles compare results of code that other suites run.
 ASAN_SKIP := check|package|oracle
-# Suites that run as aarch64 programs, and what the emulator, not the processor, does otherwise: it
-# starts no aarch64 program from one, keeps descriptors of a message that was cut, does not know new
-# system calls. Tests of devices, and those that count over a thousand rounds, are left to others.
-# AARCH64_SUITES='tensor decode track draw' runs those that have less of their own there.
+# Suites that run as aarch64 programs, and tests that fail only in the emulator: it cannot start an
+# aarch64 program from another one, keeps descriptors of a truncated message, and lacks new system
+# calls. Tests of devices and tests of more than a thousand rounds are left out too.
+# AARCH64_SUITES='tensor decode track draw' runs suites with less code specific to aarch64.
 AARCH64_SUITES ?= base image
 AARCH64_SKIP := AllocateInEnvironment|a_kernel_without_sync_files|sends_too_many_descriptors
 AARCH64_SKIP := $(AARCH64_SKIP)|may_be_asked_for_credentials|udmabuf|dma_heap|RealDmaBuf
 AARCH64_SKIP := $(AARCH64_SKIP)|leaves_nothing_behind
-# The build whose tests `make vm` runs in the machine, and how: VM_PRESET=asan, VM_FLAGS='--cpus 2'.
+# The build whose tests `make vm` runs in the machine, and its options: VM_PRESET=asan,
+# VM_FLAGS='--cpus 2'.
 VM_PRESET ?= release
 VM_BUILD = build$(filter-out -release,-$(VM_PRESET))
 VM_SUITES ?= $(shell tests/vm/run.sh --print-suites)
@@ -39,7 +40,7 @@ VM_SUITES ?= $(shell tests/vm/run.sh --print-suites)
 export ASAN_OPTIONS ?= detect_stack_use_after_return=1:strict_string_checks=1
 export UBSAN_OPTIONS ?= print_stacktrace=1
 export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0
-# oneTBB opens its helpers in a way that sanitizers refuse, unless told not to.
+# oneTBB opens its helper libraries in a way that sanitizers refuse, unless this is set.
 export TBB_ENABLE_SANITIZERS := 1
 export TSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/tsan.supp:history_size=4
 
@@ -51,16 +52,16 @@ help: ## This list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
 	@echo "Variables: JOBS=$(JOBS) WERROR=$(WERROR) PREFIX=$(PREFIX) OUT=$(OUT)"
 
-deps: ## Install what building needs (Debian packages; OpenVINO in .venv)
+deps: ## Install the packages for building (Debian packages; OpenVINO in .venv)
 	@scripts/install-deps.sh build
 
-# A first build leaves the tests out; a folder where they are on keeps them.
+# A first build has no tests; a build folder with tests keeps them.
 build: deps ## Build the library, the program `halyard` and the examples into build/
 	@cmake --preset release -DHALYARD_WERROR=$(WERROR) \
 	  $(if $(wildcard build/CMakeCache.txt),,-DHALYARD_TESTS=OFF) $(CMAKE_FLAGS)
 	@cmake --build build -j $(JOBS)
 
-# TEST_FLAGS are of ctest: TEST_FLAGS='-L image'.
+# TEST_FLAGS are passed to ctest: TEST_FLAGS='-L image'.
 test: ## Build with tests and run them all
 	@scripts/install-deps.sh test
 	@cmake --preset release -DHALYARD_TESTS=ON -DHALYARD_PYTHON=ON -DHALYARD_WERROR=$(WERROR) \
@@ -68,9 +69,9 @@ test: ## Build with tests and run them all
 	@cmake --build build -j $(JOBS)
 	@JOBS=$(JOBS) scripts/run-tests.sh build $(TEST_FLAGS)
 
-# With the flags of the target that builds the same folder, so that nothing is compiled twice. What
-# the kernel lacks for its build is the machine's reason to be skipped, not an error here.
-vm: ## Run the tests in a machine that has devices (tests/vm), without a skip
+# Uses the same flags as the target that builds the same folder, so that nothing is compiled twice.
+# If the packages for the kernel are missing, the machine's tests are skipped; this is not an error.
+vm: ## Run the tests in a machine that has devices (tests/vm); none may be skipped
 	@scripts/install-deps.sh test
 	@scripts/install-deps.sh vm || true
 	@cmake --preset $(VM_PRESET) -DHALYARD_TESTS=ON \
@@ -78,8 +79,8 @@ vm: ## Run the tests in a machine that has devices (tests/vm), without a skip
 	@cmake --build $(VM_BUILD) -j $(JOBS) --target $(VM_SUITES:%=halyard_test_%)
 	@tests/vm/run.sh $(VM_BUILD) --suites '$(VM_SUITES)' $(VM_FLAGS)
 
-# A first build compiles what the demonstration runs, in the fastest way; `make build` and others
-# compile it anew, as it is to be used. A folder that has such a build keeps it.
+# A first build compiles only the program, in the fastest way; `make build` and others compile it
+# again with the usual options. A folder that has such a build keeps it.
 demo: ## Detect, track and draw the boats of a rendered harbour into out/
 	@if grep -qs '^HALYARD_QUICK:BOOL=OFF' build/CMakeCache.txt; then \
 	  scripts/install-deps.sh build && cmake --preset release $(CMAKE_FLAGS); \
@@ -98,7 +99,7 @@ bench: ## Measure against peers, in one run
 	@cmake --build build -j $(JOBS)
 	@build/bench/halyard_bench $(BENCH_FLAGS)
 
-check: ## Check the rules of the house (tools/check.py)
+check: ## Check the project's rules (tools/check.py)
 	@python3 tools/check.py
 
 asan: ## Run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
@@ -107,8 +108,8 @@ asan: ## Run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@cmake --build build-asan -j $(JOBS)
 	@JOBS=$(JOBS) scripts/run-tests.sh build-asan -LE '$(ASAN_SKIP)'
 
-# Stress programs with AddressSanitizer, and the fuzz targets where clang is: what stands in
-# attack/README.md, for MINUTES. What fails is in out/attack/.
+# Runs the stress programs of attack/README.md with AddressSanitizer, and the fuzz targets if clang
+# is installed, for MINUTES. Failures are stored in out/attack/.
 attack: ## Try for MINUTES to break the library, the package and the program (attack/)
 	@scripts/install-deps.sh test
 	@cmake --preset asan -DHALYARD_TESTS=ON -DHALYARD_PYTHON=ON $(CMAKE_FLAGS)
@@ -120,13 +121,14 @@ attack: ## Try for MINUTES to break the library, the package and the program (at
 	  cmake --build build-fuzz -j $(JOBS) --target halyard_fuzzers; fi
 	@attack/run.py --build build-asan --fuzz build-fuzz --minutes $(MINUTES) $(ATTACK_FLAGS)
 
-# One-line faults, each in a worktree of its own under out/: what no test notices is printed.
-mutants: ## Put COUNT faults, drawn by SEED, into src/LAYER and print those no test notices
+# Puts one-line faults into a worktree below out/, one at a time, and prints those that no test
+# finds.
+mutants: ## Put COUNT faults, chosen by SEED, into src/LAYER and print those that no test finds
 	@scripts/install-deps.sh test
 	@tools/mutants.py $(LAYER) --seed $(SEED) --count $(COUNT) --jobs $(JOBS)
 
-# Without address randomisation where that may be switched off: kernels that randomise more bits
-# than ThreadSanitizer knows leave no room for its shadow.
+# Runs without address randomisation if it can be disabled: on kernels with more random bits than
+# ThreadSanitizer supports, its shadow memory does not fit.
 tsan: ## Run the threaded suites under ThreadSanitizer
 	@scripts/install-deps.sh test
 	@cmake --preset tsan -DHALYARD_TESTS=ON $(CMAKE_FLAGS)
@@ -135,7 +137,7 @@ tsan: ## Run the threaded suites under ThreadSanitizer
 	  JOBS=$(JOBS) $$fixed scripts/run-tests.sh build-tsan \
 	  -L '^($(subst $() ,|,$(TSAN_SUITES)))$$'
 
-# Correct bits, never speed: an emulated instruction takes what the emulator takes.
+# Checks results, not speed: the emulator's timings are not valid.
 aarch64: ## Cross-build for Linux aarch64 and run suites of it in an emulator
 	@scripts/install-deps.sh aarch64
 	@cmake --preset aarch64 -DHALYARD_TESTS=ON $(CMAKE_FLAGS)
@@ -149,7 +151,8 @@ clang: ## Build with clang 14, warnings are errors, and run the tests
 	@cmake --build build-clang -j $(JOBS)
 	@JOBS=$(JOBS) scripts/run-tests.sh build-clang
 
-# The program's tests limit file sizes and close descriptors, which the coverage run-time minds.
+# Leaves out the program's tests: they limit file sizes and close descriptors, which breaks the
+# coverage run-time.
 coverage: ## Line coverage of src/, report in build-coverage/coverage.html
 	@scripts/install-deps.sh test
 	@cmake --preset coverage -DHALYARD_TESTS=ON $(CMAKE_FLAGS)
@@ -164,8 +167,8 @@ format: ## Rewrite all C++ sources with clang-format 14
 	@find include src tests tools examples bench fuzz -regex '.*\.\(h\|c\|cpp\)' -print0 \
 	  | xargs -0 clang-format-14 -i
 
-# ccache keeps what precompiled headers went into to a folder: wheels of several versions do without
-# and share the library's objects.
+# For ccache, objects that use precompiled headers belong to one folder. Wheels of several versions
+# do without these headers and share the library's objects.
 WHEEL = CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) .venv/bin/python tools/wheel.py
 wheel wheels: export CMAKE_ARGS = -DHALYARD_WERROR=$(WERROR) $(WHEEL_FLAGS) $(CMAKE_FLAGS)
 wheels: WHEEL_FLAGS := -DHALYARD_PCH=OFF
@@ -174,7 +177,7 @@ wheel: ## Build a wheel into dist/ for PYTHON and run its tests in a clean envir
 	@scripts/install-deps.sh python
 	@$(WHEEL) $(PYTHON)
 
-wheels: ## The same from an sdist, for every CPython 3.9-3.13 on PATH and in PYTHONS
+wheels: ## As wheel, from an sdist, for every CPython 3.9-3.13 on PATH and in PYTHONS
 	@scripts/install-deps.sh python
 	@$(WHEEL) --from-sdist --all
 

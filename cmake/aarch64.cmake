@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Toolchain: Linux aarch64 with Debian's cross compiler. scripts/install-deps.sh aarch64 fills the
-# sysroot with Debian's arm64 packages; programs run under qemu-user, which knows nothing of speed.
+# sysroot with Debian's arm64 packages. Programs run under qemu-user, which gives no valid timings.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 
-# The compiler alone would look into /usr/include of the machine that builds.
+# Without a sysroot the compiler would search /usr/include of the build machine.
 set(CMAKE_SYSROOT ${CMAKE_CURRENT_LIST_DIR}/../build-aarch64/sysroot)
 cmake_path(NORMAL_PATH CMAKE_SYSROOT)
 if(NOT EXISTS ${CMAKE_SYSROOT}/packages)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Libraries that Halyard stands on; scripts/install-deps.sh installs them. Nothing is fetched here.
+# Libraries that Halyard depends on; scripts/install-deps.sh installs them. Nothing is downloaded
+# here.
 include(GNUInstallDirs)
 find_package(Threads REQUIRED)
 set(HALYARD_MISSING "")
 
-# halyard_find(NAME PACKAGE): find_package(NAME), which Debian's PACKAGE installs.
+# halyard_find(NAME PACKAGE): find_package(NAME). PACKAGE is the Debian package that installs it.
 macro(halyard_find name package)
   find_package(${name} QUIET)
   if(NOT ${name}_FOUND)
@@ -21,7 +22,7 @@ if(NOT PkgConfig_FOUND)
   message(FATAL_ERROR "There is no pkg-config: run scripts/install-deps.sh native")
 endif()
 
-# halyard_pkg(NAME MODULE PACKAGE): an interface library from the pkg-config module of a package.
+# halyard_pkg(NAME MODULE PACKAGE): an interface library for the pkg-config module of a package.
 function(halyard_pkg name module package)
   pkg_check_modules(${name}_pc QUIET IMPORTED_TARGET ${module})
   if(NOT ${name}_pc_FOUND)
@@ -45,12 +46,12 @@ if(HALYARD_MISSING)
 endif()
 set(HALYARD_HWY halyard_hwy)
 
-# Runtimes of networks are shared objects of their own (halyard_openvino_object below).
+# Inference runtimes are built as separate shared objects (halyard_openvino_object below).
 set(HALYARD_EXCLUDE_SOURCES "/src/model/openvino/")
 set(HALYARD_REPORT "")
 
-# Where libjpeg-turbo's jpegint.h is installed, as on Debian, our decoder of Huffman codes takes the
-# place of its own. Without it, or with -DHALYARD_HAVE_JPEGINT=OFF, JPEG decoding is all its own.
+# If libjpeg-turbo's jpegint.h is installed, as on Debian, our Huffman decoder replaces that of
+# libjpeg-turbo. Without it, or with -DHALYARD_HAVE_JPEGINT=OFF, libjpeg-turbo decodes alone.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_LIBRARIES PkgConfig::halyard_jpeg_pc)
 check_cxx_source_compiles("
@@ -81,8 +82,8 @@ if(HALYARD_QUICK)
   list(APPEND HALYARD_REPORT "quick: the program alone, for the processor of this machine")
 endif()
 
-# HALYARD_MODEL: the OpenVINO wheel carries headers, libraries and a CMake package. Its headers
-# bundle a TBB of their own, so they come after the system's (-idirafter).
+# HALYARD_MODEL: the OpenVINO wheel contains headers, libraries and a CMake package. Its headers
+# include a copy of TBB, so they come after the system's (-idirafter).
 set(HALYARD_ENGINE_LIBS "")
 set(HALYARD_ENGINE_RPATH "")
 if(NOT HALYARD_MODEL STREQUAL "OFF")
@@ -97,11 +98,11 @@ if(NOT HALYARD_MODEL STREQUAL "OFF")
       target_compile_options(halyard_openvino INTERFACE "SHELL:-idirafter ${dir}")
     endforeach()
     if(HALYARD_SANITIZE MATCHES undefined)
-      # The type information of some of its classes is hidden in its frontends.
+      # Its frontends hide the type information of some of its classes.
       target_compile_options(halyard_openvino INTERFACE -fno-sanitize=vptr)
     endif()
-    # By name, so that CMake does not weigh the folder's own TBB against the system's. In the build
-    # folder the engine's comes first: it is the one that the engine was built with, and the newer.
+    # Linked by name, so that CMake does not compare the folder's TBB with the system's. In the
+    # build folder the engine's TBB comes first: the engine was built with it, and it is newer.
     get_filename_component(openvino_file ${openvino_lib} NAME)
     target_link_libraries(halyard_openvino INTERFACE -L${openvino_libdir} -l:${openvino_file})
     add_library(halyard_engine INTERFACE)
@@ -119,8 +120,9 @@ if(NOT HALYARD_MODEL STREQUAL "OFF")
   endif()
 endif()
 
-# Installed files look for libraries in their own prefix alone: who may write to this folder has no
-# say in what an installed program loads. In the build folder all is found where it lies.
+# Installed files search for libraries only in their own prefix, so that users who may write to the
+# engine's folder cannot change what an installed program loads. In the build folder the libraries
+# are found at their original paths.
 set(CMAKE_BUILD_RPATH ${HALYARD_ENGINE_RPATH})
 cmake_path(IS_ABSOLUTE CMAKE_INSTALL_LIBDIR libdir_is_absolute)
 if(libdir_is_absolute)
@@ -130,7 +132,7 @@ else()
 endif()
 
 # HALYARD_VIDEO: FFmpeg's headers. Its libraries are loaded when the first video is opened
-# (src/capture/ffmpeg/ffmpeg_calls.h), so nothing links them but tests, by halyard_ffmpeg.
+# (src/capture/ffmpeg/ffmpeg_calls.h), so only tests link them, by halyard_ffmpeg.
 set(HALYARD_VIDEO_LIBS "")
 if(NOT HALYARD_VIDEO STREQUAL "OFF")
   pkg_check_modules(halyard_ffmpeg_pc QUIET IMPORTED_TARGET libavformat libavcodec libavutil)
@@ -151,8 +153,8 @@ if(NOT HALYARD_VIDEO STREQUAL "OFF")
   endif()
 endif()
 
-# Images beside JPEG, PNG and BMP. halyard_image_format(NAME PACKAGE MODULE...): the pkg-config
-# modules of Debian's PACKAGE, where HALYARD_NAME lets them be used; GIF has no module.
+# Image formats other than JPEG, PNG and BMP. halyard_image_format(NAME PACKAGE MODULE...): uses the
+# pkg-config modules of Debian's PACKAGE, if HALYARD_NAME allows it; GIF has no module.
 set(HALYARD_IMAGE_FORMAT_LIBS "")
 set(HALYARD_IMAGE_FORMATS "JPEG PNG BMP")
 function(halyard_image_format name package)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: the library, its headers, CMake package and pkg-config file.
-# Components: runtime (what a program needs to run), development (what it needs to be built), tools,
-# and for those who ask for it, compat: the names that programs for EdgeFirst HAL look for.
+# What `cmake --install` installs: the library, its headers, CMake package and pkg-config file.
+# Components: runtime (to run programs), development (to build programs), tools, and on request
+# compat: the names that programs for EdgeFirst HAL use.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/halyard)
 

@@ -2,11 +2,11 @@
 # One object library per layer, one shared library from all of them, one test program per layer.
 set_property(GLOBAL PROPERTY HALYARD_LAYERS "")
 
-# Floats have the same bits on every processor: no compiler fuses a multiply and an add of ours.
+# Floats have the same bits on every processor: the compiler must not fuse our multiplies and adds.
 set(HALYARD_FLOATS -ffp-contract=off)
 
-# halyard_precompiled(TARGET): TARGET is made of nothing but headers from elsewhere, compiled once
-# for all targets of its kind; halyard_precompile(TARGET FROM) lets TARGET have them.
+# halyard_precompiled(TARGET ...): TARGET only precompiles the given headers, once for all targets
+# of its kind. halyard_precompile(TARGET FROM): TARGET uses the headers of FROM.
 function(halyard_precompiled target)
   file(WRITE ${PROJECT_BINARY_DIR}/empty.cpp "")
   target_sources(${target} PRIVATE ${PROJECT_BINARY_DIR}/empty.cpp)
@@ -23,11 +23,11 @@ if(HALYARD_PCH)
                       <limits> <map> <memory> <mutex> <optional> <span> <string> <string_view>
                       <tuple> <utility> <variant> <vector> <fmt/format.h>)
   target_link_libraries(halyard_headers PRIVATE halyard_flags fmt::fmt)
-  # GCC takes this from the precompiled header, whatever the command says.
+  # GCC takes this option from the precompiled header, not from the command line.
   target_compile_options(halyard_headers PRIVATE ${HALYARD_FLOATS})
 endif()
 
-# halyard_layer(NAME [DEPS layer...] [LIBS target...]): every src/NAME/**.cpp is the layer's.
+# halyard_layer(NAME [DEPS layer...] [LIBS target...]): all src/NAME/**.cpp belong to the layer.
 function(halyard_layer name)
   cmake_parse_arguments(arg "" "" "DEPS;LIBS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
@@ -54,7 +54,7 @@ function(halyard_layer name)
   set_property(GLOBAL PROPERTY HALYARD_LIBS_${name} "${arg_LIBS}")
 endfunction()
 
-# Instrumented kernels take minutes to compile, each vector being an object with a scope of its own.
+# Instrumented kernels take minutes to compile, because each vector is an object with its own scope.
 function(halyard_light_kernels)
   foreach(source ${ARGN})
     file(STRINGS ${source} kernel REGEX "hwy/foreach_target.h" LIMIT_COUNT 1)
@@ -65,8 +65,8 @@ function(halyard_light_kernels)
   endforeach()
 endfunction()
 
-# Links the objects of the layers, and of those below them, into a target: for tests, benchmarks and
-# fuzz targets, which see private headers.
+# Links the objects of the given layers, and of those below them, into a target. For tests,
+# benchmarks and fuzz targets, which use private headers.
 function(halyard_link_layers target)
   set(layers ${ARGN})
   foreach(layer ${ARGN})
@@ -82,7 +82,7 @@ function(halyard_link_layers target)
                              ${PROJECT_SOURCE_DIR}/tests)
 endfunction()
 
-# The one exported library, halyard::halyard.
+# The exported library, halyard::halyard.
 function(halyard_library)
   get_property(layers GLOBAL PROPERTY HALYARD_LAYERS)
   if(HALYARD_QUICK)
@@ -91,7 +91,7 @@ function(halyard_library)
   endif()
   add_library(halyard SHARED)
   add_library(halyard::halyard ALIAS halyard)
-  # Before 1.0 every minor version may change the binary interface, so the soname carries it.
+  # Before 1.0 every minor version may change the binary interface, so it is part of the soname.
   set_target_properties(halyard PROPERTIES VERSION ${PROJECT_VERSION} LINKER_LANGUAGE CXX
                         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_include_directories(halyard PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
@@ -103,22 +103,23 @@ function(halyard_library)
     target_link_libraries(halyard PRIVATE ${libs})
   endforeach()
   target_link_libraries(halyard PRIVATE $<BUILD_INTERFACE:halyard_flags>)
-  # Calls from the library to its own functions go straight there, not by a table that a program
-  # could redirect: a start has fewer names to look up, and a cold call fewer lines to fetch.
+  # The library calls its own functions directly and not through a table that a program could
+  # redirect. The program start has fewer names to look up, and a first call fetches fewer cache
+  # lines.
   target_link_options(halyard PRIVATE -Wl,--no-undefined -Wl,--as-needed
                       -Wl,-Bsymbolic-functions)
   if(HALYARD_SANITIZE)
     set_target_properties(halyard PROPERTIES LINK_OPTIONS "")
   endif()
   set_target_properties(halyard PROPERTIES INSTALL_RPATH "")
-  # Also for instrumented builds: the C interface has functions in two versions.
+  # Also in instrumented builds: the C interface has functions in two versions.
   set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
   target_link_options(halyard PRIVATE -Wl,--version-script=${exports})
   set_target_properties(halyard PROPERTIES LINK_DEPENDS ${exports})
 endfunction()
 
-# The runtime of networks, loaded when the first one is opened. It finds OpenVINO as any program
-# finds a library, or where HALYARD_OPENVINO_DIR says at run time, or where the one who builds says.
+# The inference runtime, loaded when the first model is opened. It finds OpenVINO by the usual
+# library search, by HALYARD_OPENVINO_DIR at run time, or by the build option below.
 set(HALYARD_OPENVINO_RPATH "" CACHE STRING
     "Folder of OpenVINO's libraries that the installed runtime object looks in first")
 function(halyard_openvino_object)

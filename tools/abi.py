@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the shared library to its interface. Every exported symbol is declared in a public header,
-nothing of the libraries inside comes out, every C function that is declared is there, and the C
-interface is the one that docs/abi.txt lists: functions with version and parameters, values of
-enumerations and macros, sizes and offsets of structures.
+"""Checks the exported interface of the shared library. Every exported symbol is declared in a
+public header, no symbol of a linked library is exported, every declared C function is exported, and
+the C interface equals docs/abi.txt: functions with version and parameters, values of enumerations
+and macros, sizes and offsets of structures.
 
-    tools/abi.py check LIBRARY      prints breaches, exits with 1 when there is one
-    tools/abi.py write LIBRARY      rewrites docs/abi.txt, for a change that is meant
+    tools/abi.py check LIBRARY      prints breaches, exits with 1 if there are any
+    tools/abi.py write LIBRARY      rewrites docs/abi.txt, after an intended change
 
-The C++ interface is not listed: its mangled names carry those of the standard library, inlining
-decides which of them a compiler emits, and before 1.0 every minor version has its own soname.
+The C++ interface is not listed: its mangled names contain those of the standard library, they
+depend on inlining, and before 1.0 every minor version has its own soname.
 Needs Python 3, a C compiler ($CC) and binutils."""
 import difflib
 import os
@@ -42,7 +42,7 @@ def exported(library):
 
 
 class CInterface:
-    """What include/halyard/hal.h declares, as a C compiler sees it, both generations at once."""
+    """The declarations of include/halyard/hal.h after preprocessing, of both generations."""
 
     def __init__(self):
         text = output(*CC, "-E", "-std=c11", "-I", ROOT / "include", "-x", "c",
@@ -79,7 +79,7 @@ class CInterface:
                          for path in sorted((ROOT / "include/halyard/c").glob("*.h")))
 
     def measured(self):
-        """Lines with values, sizes and offsets, printed by a program that is compiled here."""
+        """Lines with values, sizes and offsets. Compiles and runs a program that prints them."""
         lines = []
         for name in self.macros:
             lines.append(f'printf("macro {name} %lld\\n", (long long)({name}));')
@@ -102,7 +102,7 @@ class CInterface:
 
 
 def listing(interface, symbols):
-    """The C interface as docs/abi.txt has it."""
+    """The C interface in the form of docs/abi.txt."""
     versions = {}
     for name, version, _ in symbols:
         if name.startswith("hal_"):
@@ -114,7 +114,7 @@ def listing(interface, symbols):
 
 
 def declared_words():
-    """Every identifier of the public headers, comments left out."""
+    """Every identifier of the public headers, without comments."""
     words = set()
     for path in (ROOT / "include/halyard").rglob("*.h"):
         words |= set(re.findall(r"[A-Za-z_]\w*", re.sub(r"//.*", "", path.read_text("ascii"))))
@@ -122,7 +122,7 @@ def declared_words():
 
 
 def bare(name):
-    """A demangled name without template arguments, parameters, result type and return."""
+    """A demangled name without template arguments, parameters and result type."""
     depth, kept = 0, ""
     name = re.sub(r"^(?:vtable|VTT|typeinfo|typeinfo name|guard variable) for ", "", name)
     name = name.replace("(anonymous namespace)", "anonymous_namespace")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Long: every rule stands here, so that --list and the tests find them by their names.
-"""Holds the tree to the rules of the house. Prints `path:line: rule: what` for each breach and
-exits with 1 when there is one. Needs Python 3 alone; a C++ compiler for `headers`, clang-format-14
-for `format`. The tables that it goes by: tools/check_tables.py.
+"""Checks the project's rules. Prints `path:line: rule: what` for each breach and exits with 1 if
+there are any. Needs only Python 3; a C++ compiler for `headers`, clang-format-14 for `format`. Its
+tables are in tools/check_tables.py.
 
     tools/check.py [--root DIR] [--only RULE]... [--list]
 """
@@ -33,7 +33,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
 class Tree:
-    """The files below a root, read once, and the breaches found in them."""
+    """All files below a root, read once, and the breaches found in them."""
 
     def __init__(self, root):
         self.root = Path(root).resolve()
@@ -69,7 +69,7 @@ class Tree:
 
 
 def public_name(path):
-    """Of a public header: its path below include/halyard without the suffix, as tables have it."""
+    """The name of a public header in the tables: its path below include/halyard, no suffix."""
     return re.sub(r"^include/(?:halyard|edgefirst)/|\.h$", "", path)
 
 
@@ -81,7 +81,7 @@ def includes(text):
 
 
 def rule_layers(tree):
-    """CMakeLists.txt and the table in docs/architecture.md say what LAYERS says."""
+    """CMakeLists.txt and the table in docs/architecture.md agree with LAYERS."""
     built = {}
     cmake = re.sub(r"#.*", "", tree.texts.get("CMakeLists.txt", ""))
     for body in re.findall(r"halyard_layer\(([^()]*)\)", cmake):
@@ -104,12 +104,12 @@ def rule_layers(tree):
             have = reachable(name, built)
             if have != want:
                 tree.breach("layers", "CMakeLists.txt", 1,
-                            f"layer {name} is linked above {sorted(have - {name})}, the table says "
+                            f"layer {name} is linked above {sorted(have - {name})}, the table has "
                             f"{sorted(want - {name})}")
     for path in tree.texts:
         parts = path.split("/")
         if parts[0] == "src" and len(parts) > 2 and parts[1] not in LAYERS:
-            tree.breach("layers", path, 1, f"src/{parts[1]} is no layer")
+            tree.breach("layers", path, 1, f"src/{parts[1]} is not a layer")
     drawn = {}
     doc = "docs/architecture.md"
     for number, line in enumerate(tree.texts.get(doc, "").splitlines(), 1):
@@ -122,7 +122,7 @@ def rule_layers(tree):
             tree.breach("layers", doc, 1, f"the layer table has no row for {name}")
         elif drawn[name][1] != sorted(below):
             tree.breach("layers", doc, drawn[name][0],
-                        f"{name} stands on {sorted(below)}, the table says {drawn[name][1]}")
+                        f"{name} depends on {sorted(below)}, the table has {drawn[name][1]}")
         headers = sorted(stem for stem, layer in PUBLIC_HEADERS.items()
                          if layer == name and f"include/halyard/{stem}.h" in tree.texts)
         if name in drawn and drawn[name][2] != headers:
@@ -139,7 +139,7 @@ def check_public_include(tree, path, number, name, layers, what):
 
 
 def rule_includes(tree):
-    """Includes go downwards only; private headers stay in their layer."""
+    """Includes name only lower layers; private headers stay in their layer."""
     for path, text in tree.files("src/", "include/halyard/", suffixes=CPP):
         parts = path.split("/")
         private = parts[0] == "src"
@@ -173,7 +173,7 @@ def rule_includes(tree):
 
 
 def rule_homes(tree):
-    """Each outside header has one home; public headers include the standard library alone."""
+    """Each outside header has one home; public headers include only the standard library."""
     homes = [(re.compile(pattern + r"\Z"), where) for pattern, where in HOMES]
     system = re.compile(rf"(?:{SYSTEM})\Z")
     for path, text in tree.files("include/", "src/", "tools/halyard/", "examples/", "python/",
@@ -200,7 +200,7 @@ def rule_headers(tree):
         return
 
     def library_flags(stem):
-        """Where an adapter's library lies, [] when the compiler knows, None when nowhere."""
+        """Flags to find an adapter's library: [] if none needed, None if not installed."""
         header, folder = ADAPTERS[stem]
         for flags in [], ["-isystem", f"/usr/include/{folder}"]:
             command = cxx.split() + ["-x", "c++", "-E", *flags, "-include", header, "/dev/null"]
@@ -229,7 +229,7 @@ def rule_headers(tree):
 
 
 def rule_umbrella(tree):
-    """halyard.h includes every public header, but those in C, compat's and adapters."""
+    """halyard.h includes every public header, except C headers, compat and adapters."""
     umbrella = "include/halyard/halyard.h"
     have = {name for _, _, name in includes(tree.texts.get(umbrella, ""))}
     for path, _ in tree.public_headers():
@@ -259,14 +259,14 @@ def rule_text(tree):
 
 
 def rule_spdx(tree):
-    """The licence line stands at the head of every source."""
+    """Every source begins with the licence line."""
     for path, text in tree.files():
         if "SPDX-License-Identifier: Apache-2.0" not in "".join(text.splitlines(True)[:3]):
             tree.breach("spdx", path, 1, "no SPDX-License-Identifier: Apache-2.0 at the head")
 
 
 def rule_paths(tree):
-    """No path of one machine; data beside the repository is .ci/run's business."""
+    """No path of one machine; only .ci/run may use data beside the repository."""
     machine = re.compile(r"(?:(?<![\w./-])|(?<=-[IL]))/(?:work|opt|home|root|tmp)(?![\w-])"
                          r"|\.\./shared\b")
     for path, text in tree.files(suffixes=TEXT):
@@ -277,7 +277,7 @@ def rule_paths(tree):
 
 
 def rule_environment(tree):
-    """src/base/env.cpp alone reads the environment, and docs/env.md lists what it reads."""
+    """Only src/base/env.cpp reads the environment, and docs/env.md lists its variables."""
     source, doc = "src/base/env.cpp", "docs/env.md"
     code = re.sub(r"//.*", "", tree.texts.get(source, ""))
     read = set(re.findall(r'"(?:HALYARD_|EDGEFIRST_)?([A-Z][A-Z0-9_]*[A-Z0-9])"', code))
@@ -297,7 +297,7 @@ def rule_environment(tree):
 
 
 def rule_printing(tree):
-    """The program prints by way of one file, which escapes what comes from outside."""
+    """The program prints only through one file, which escapes text from outside."""
     for path, text in tree.files("tools/halyard/", suffixes=CPP):
         for number, line in enumerate(text.splitlines(), 1):
             match = re.search(PRINTS, re.sub(r'"(?:\\.|[^"\\])*"', '""', line).split("//")[0])
@@ -350,7 +350,7 @@ def function_lengths(text):
 
 
 def rule_length(tree):
-    """Files above 400 lines say why ("// Long: ...") at their head; long functions are noted."""
+    """Files above 400 lines give the reason ("// Long: ...") first; long functions are noted."""
     for path, text in tree.files(suffixes=CODE):
         rows = text.splitlines()
         if len(rows) > MAX_FILE_LINES:
@@ -389,7 +389,7 @@ RULES = {name[5:]: rule for name, rule in list(globals().items()) if name.starts
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Holds the tree to the rules of the house.")
+    parser = argparse.ArgumentParser(description="Checks the project's rules.")
     parser.add_argument("--root", default=Path(__file__).resolve().parent.parent, metavar="DIR")
     parser.add_argument("--only", action="append", choices=sorted(RULES), metavar="RULE")
     parser.add_argument("--list", action="store_true", help="print the rules and stop")

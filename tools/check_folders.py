@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of check.py about where code lies: how many files a folder holds, and that the functions of
-x.h are in x.cpp beside it."""
+"""Rules of check.py about the place of code: the number of files in a folder, and that functions of
+x.h are in x.cpp of the same folder."""
 import re
 from collections import defaultdict
 from pathlib import PurePosixPath
 
 MAX_FOLDER_FILES = 25
 CROWDED = ("src/", "tests/", "tools/halyard/", "python/src/")
-# Folder -> why it may hold more.
+# Folder -> why it may hold more files.
 MORE_FILES = {
     "tests/python": "test runners find test_*.py and their helpers in one folder",
     "tests/tools": "the same",
 }
 
-# Private header -> why other files than the one beside it implement it.
+# Private header -> why files other than its own .cpp implement it.
 APART = {
     "src/capture/source.h": "the interface of sources, each of which has a file",
     "src/capture/ffmpeg/video_input.h": "declares a friend",
@@ -37,13 +37,13 @@ SKIPPED = re.compile(r"\s*(?:using|typedef|static_assert|friend|extern\s+templat
 
 
 def quiet(text):
-    """The code without comments, texts and directives, line for line."""
+    """The code without comments, texts and directives; the line numbers stay the same."""
     text = QUIET.sub(lambda m: "\n" * m.group(0).count("\n"), text)
     return DIRECTIVE.sub(lambda m: "\n" * m.group(0).count("\n"), text)
 
 
 def without_templates(head):
-    """Without what stands between angle brackets."""
+    """The text without the parts between angle brackets."""
     kept, depth = "", 0
     for char in head:
         depth += (char == "<") - (char == ">" and depth > 0)
@@ -53,7 +53,7 @@ def without_templates(head):
 
 
 def name_of(head):
-    """The name that a declaration of a function gives, qualified as written; None of others."""
+    """The name in a declaration of a function, qualified as written; None for other heads."""
     if SKIPPED.match(head) or "operator" in head:
         return None
     head = re.sub(r"\b(?:noexcept|__attribute__|alignas|decltype|HALYARD_\w+)\s*\([^()]*\)", " ",
@@ -66,8 +66,8 @@ def name_of(head):
 
 
 def statements(text):
-    """Yields (line, head, kind, is_free) of what a file declares outside of functions: kind ";" is
-    a declaration, "{" a definition; members of classes are not free."""
+    """Yields (line, head, kind, is_free) for a file's declarations outside functions. Kind ";" is a
+    declaration, "{" a definition; members of classes are not free."""
     stack, head, line, begin = [], "", 1, 1
     for char in quiet(text):
         line += char == "\n"
@@ -95,7 +95,7 @@ def statements(text):
 
 
 def rule_folders(tree):
-    """No folder of code holds more files than a reader looks through; the exceptions say why."""
+    """No folder of code holds more than 25 files; each exception has a reason."""
     count = defaultdict(int)
     for path in tree.texts:
         if path.startswith(CROWDED):
@@ -105,11 +105,11 @@ def rule_folders(tree):
             tree.breach("folders", folder, 1, f"{files} files, at most {MAX_FOLDER_FILES}")
     for folder in MORE_FILES:
         if count[folder] <= MAX_FOLDER_FILES and folder in count:
-            tree.breach("folders", folder, 1, "no more than others: take it from MORE_FILES")
+            tree.breach("folders", folder, 1, "no excess of files: remove it from MORE_FILES")
 
 
 def rule_pairs(tree):
-    """Functions that src's x.h declares are in x.cpp of its folder; the exceptions say why."""
+    """Functions that src's x.h declares are in x.cpp of its folder; each exception has a reason."""
     defined = defaultdict(set)
     for path, text in tree.files("src/", suffixes={".cpp"}):
         for _, head, kind, _ in statements(text):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A rule of check.py: what a defaulted move leaves behind. A number, flag or pointer is copied by
-it, so that an object that was moved from still believes in memory that it has given away."""
+"""Rule `moves` of check.py. A defaulted move copies numbers, flags and pointers, so that an object
+that was moved from still refers to memory that it no longer owns."""
 import re
 
 OPEN = re.compile(r"^[ ]*(?:class|struct)\s+(?:HALYARD_\w+\s+)?([\w:]+)\s*(?:final\s*)?"
@@ -13,7 +13,7 @@ ARRAY = re.compile(r"\bunique_ptr<[^;>]*\[\]\s*>\s+\w+_\s*;")
 
 
 def body_of(text, begin):
-    """The text from `begin`, behind an opening brace, to the brace that closes it."""
+    """The text from `begin`, after an opening brace, to its closing brace."""
     depth = 1
     for at in range(begin, len(text)):
         depth += {"{": 1, "}": -1}.get(text[at], 0)
@@ -23,7 +23,7 @@ def body_of(text, begin):
 
 
 def own_members(body):
-    """The body without those of nested classes and functions: line for line, what is declared."""
+    """The body without the bodies of nested classes and functions; line numbers stay the same."""
     kept, depth = [], 0
     for char in body:
         depth -= char == "}"
@@ -33,7 +33,7 @@ def own_members(body):
 
 
 def rule_moves(tree):
-    """No defaulted move beside a raw number, flag or pointer: write Moved<T>, or the move."""
+    """No defaulted move in a class with a raw number, flag or pointer: use Moved<T> or write it."""
     places = ("include/", "src/", "tools/halyard/", "python/src/")
     files = [(path, re.sub(r"//[^\n]*", "", text))
              for path, text in tree.files(*places, suffixes={".h", ".cpp"})]
@@ -51,7 +51,8 @@ def rule_moves(tree):
                              members)
             copies = re.search(rf"{name}\(const {name}&\)\s*=\s*delete", members)
             if move is None:
-                # Moves by itself, where nothing forbids it: an array must not leave its size.
+                # Without a declared move the class moves by default, unless copies are forbidden.
+                # An array must not leave its size behind.
                 is_default = not copies and ARRAY.search(members) and f"~{name}(" not in members
             else:
                 inside = move.group(1).replace(" ", "")

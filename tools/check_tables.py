@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The facts that tools/check.py holds the house to: layers, whose a public header is, and the one
-home of each outside header. docs/architecture.md draws the same layers, CMakeLists.txt builds
-them."""
+"""The tables of tools/check.py: the layers, the layer of each public header, and the home of each
+outside header. docs/architecture.md shows the same layers, CMakeLists.txt builds them."""
 
-# Layer -> layers directly below it. A layer may include public headers of all that can be reached
-# from it, its own private headers, and private headers of base ("base/*.h").
+# Layer -> layers directly below it. A layer may include public headers of all layers that it can
+# reach, its own private headers, and private headers of base ("base/*.h").
 LAYERS = {
     "base": [],
     "tensor": ["base"],
@@ -27,7 +26,7 @@ LAYERS = {
 
 
 def reachable(layer, table):
-    """The layer itself and all below it."""
+    """The layer and all layers below it."""
     seen, todo = set(), [layer]
     while todo:
         name = todo.pop()
@@ -37,16 +36,16 @@ def reachable(layer, table):
     return seen | {"base"}
 
 
-# Rooms that stand empty: in the table above, not yet in CMakeLists.txt.
+# Planned layers: in the table above, not yet in CMakeLists.txt.
 TO_COME = {"gl"}
 
-# Private headers that another layer may include, beside base's: folder -> path prefixes.
+# Private headers of other layers than base that a file may include: folder -> path prefixes.
 PRIVATE_EXCEPTIONS = {"src/image/gl": ["gl/"], "src/draw/mask_": ["decode/mask/"]}
 
-# Layers that see public headers and their own, and not even base's private ones.
+# Layers that may include public headers and their own, but not the private headers of base.
 PUBLIC_ONLY = {"capi"}
 
-# Public header, as its path below include/halyard without ".h" -> its layer. All of them.
+# Public header, as its path below include/halyard without ".h" -> its layer. Complete.
 PUBLIC_HEADERS = {
     "export": "base", "result": "base", "fd": "base", "geometry": "base", "detection": "base",
     "placement": "base", "moved": "base", "log": "base", "trace": "base", "version": "base",
@@ -79,15 +78,15 @@ PUBLIC_HEADERS = {
     "c/tile": "capi", "c/topic": "capi", "c/track": "capi",
 }
 
-# Headers that are C: compiled as C11, and not part of the C++ umbrella.
+# C headers: compiled as C11, and not in the C++ umbrella header.
 C_HEADERS = {name for name in PUBLIC_HEADERS
              if name == "hal" or name.startswith("c/") or name == "compat/nvmedia_tensor"}
 
-# Headers for programs written for another library: not part of the C++ umbrella.
+# Headers for programs written for another library: not in the C++ umbrella header.
 COMPAT_HEADERS = {name for name in PUBLIC_HEADERS if name.startswith("compat/")}
 
-# Headers that adapt an outside library's types and that a user includes beside it: in no umbrella,
-# compiled where the library is. Header -> the outside header, the folder that it may lie in.
+# Headers for the types of another library, which the user includes too: in no umbrella header,
+# compiled only if that library is installed. Header -> the library's header, and its folder.
 ADAPTERS = {
     "eigen": ("Eigen/Core", "eigen3"),
     "opencv": ("opencv2/core/mat.hpp", "opencv4"),
@@ -125,13 +124,13 @@ HOMES = [
     (r"benchmark/.*", ["bench/"]),
 ]
 
-# System headers that are no library's: anyone's, except public headers.
+# System headers that do not belong to a library: allowed everywhere except in public headers.
 SYSTEM = (r"(sys|linux|netinet|arpa|asm|bits)/.*|fcntl\.h|unistd\.h|dlfcn\.h|poll\.h|signal\.h|"
           r"pthread\.h|sched\.h|spawn\.h|grp\.h|dirent\.h|termios\.h|link\.h|execinfo\.h|cxxabi\.h|"
           r"(assert|errno|float|limits|locale|math|setjmp|stdarg|stdbool|stddef|stdint|stdio|"
           r"stdlib|string|time|wchar)\.h|(immintrin|arm_neon|cpuid)\.h")
 
-# The one file of the program that prints, and what would print elsewhere.
+# The only file of the program that prints, and the calls that print.
 PRINTER = "tools/halyard/report.cpp"
 PRINTS = (r"\b(?:v?[fd]?printf|f?put[sc]|fwrite|putchar|perror|psignal)\s*\(|"
           r"(?<![\w>])::write\s*\(|\b(?:cout|cerr|clog)\b|\bfmt::print\b")

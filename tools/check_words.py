@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of check.py about words: docs/glossary.md has one word for each thing, and a name means one
-thing in a layer."""
+"""Rules of check.py about words: docs/glossary.md has one word for each thing, and within a layer a
+name has one meaning."""
 import re
 from collections import defaultdict
 
 from check_folders import name_of, statements
 
-# What is not written -> what is.
+# Banned word -> its replacement.
 BANNED = [
     (r"(?i)picture", "image; of a video: frame"),
     (r"\b(?:most|least)_\w", "max_, min_"),
@@ -16,7 +16,7 @@ BANNED = [
     (r"(?i)\bstands? (?:in|for|there|at|behind|beside|where)\b", "is documented in, is, means"),
     (r"(?i)\bModelSignals\b|\bsignals_of\b", "metadata"),
 ]
-# Names that others gave, or that programs depend on.
+# Names of other projects, and names that programs depend on.
 ALLOWED = re.compile(
     r"WebPPicture\w*|picture_rate?\b|picture_rat\b|\"pictures?\"|`pictures`|\bpicture:|\.picture\(\)")
 # Parameters and members of the Python interface keep their names.
@@ -30,15 +30,15 @@ WORDY = {".cpp", ".h", ".c", ".py", ".pyi", ".md", ".cmake", ".sh", ".txt"}
 # Functions that several files of a layer define for different types or builds.
 OVERLOADS = {
     "to_string", "to_text", "to_c", "describe", "check_metadata", "place_of", "disagreement",
-    # one of two files is built
+    # only one of the two files is built
     "video_source", "load", "describe_runtime",
-    # members of one table, one per file format
+    # members of a table, one per file format
     "decode", "parse",
 }
 
 
 def rule_words(tree):
-    """The words of docs/glossary.md, and none of those that they replaced."""
+    """Texts use the words of docs/glossary.md and none of the words that these replaced."""
     for path, text in tree.files(suffixes=WORDY):
         if path.startswith(EXEMPT):
             continue
@@ -54,7 +54,7 @@ TYPE = re.compile(r"^(?:struct|class|enum class|enum) (?:HALYARD_\w+ )?(?!HALYAR
 
 
 def rule_names(tree):
-    """Types and functions of two files of a layer have two names, and none a public type's name."""
+    """Types and functions of different files of a layer have different names, no public type's."""
     public = set()
     for path, text in tree.public_headers():
         code = re.sub(r"//[^\n]*", "", text)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of a layer do not notice: puts one-line faults into src/LAYER, one at a time, at
-places that a seed draws, builds the layer's suite and runs it. Prints each fault that no test
-found, and at the end how many were found. The tree is not touched: all happens in a worktree,
-out/mutants, which holds what is committed.
+"""Finds faults that the tests of a layer miss: puts one-line faults into src/LAYER, one at a time,
+at places chosen by a seed, builds the layer's suite and runs it. Prints each fault that no test
+found, and at the end the count of those that were found. It changes only the worktree out/mutants,
+which holds the committed files.
 
     tools/mutants.py LAYER [--seed N] [--count N] [--jobs N]
 """
@@ -19,8 +19,8 @@ from typing import Dict, List, NamedTuple, Tuple
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# A pattern of code as clang-format writes it (binary operators have spaces on both sides), and what
-# takes its place. Some faults mean the same as before, some do not compile.
+# A pattern of code as clang-format writes it (binary operators have spaces on both sides), and its
+# replacement. Some faults do not change the meaning, some do not compile.
 FAULTS: List[Tuple[str, str]] = [
     (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "),
     (r" == ", " != "), (r" != ", " == "), (r" && ", " || "), (r" \|\| ", " && "),
@@ -35,7 +35,7 @@ SKIPPED = re.compile(
 
 
 class Place(NamedTuple):
-    """One fault: the line of a file as it is, and as it becomes."""
+    """One fault: a line of a file, before and after."""
 
     path: str
     line: int  # from 1
@@ -44,7 +44,7 @@ class Place(NamedTuple):
 
 
 def code_of(line: str) -> str:
-    """The line with what is no code, texts and comments, as long as it is but blank."""
+    """The line with texts and comments blanked; its length stays the same."""
     blank = re.sub(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)+\'',
                    lambda text: "\0" * len(text.group()), line)
     at = blank.find("//")
@@ -52,7 +52,7 @@ def code_of(line: str) -> str:
 
 
 def places_in(path: str, text: str) -> List[Place]:
-    """All faults that a file may be given."""
+    """All possible faults of a file."""
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         if SKIPPED.match(line):
@@ -67,14 +67,14 @@ def places_in(path: str, text: str) -> List[Place]:
 
 
 def draw(files: Dict[str, str], seed: int) -> List[Place]:
-    """All places in the order of the draw; each is as likely as any other."""
+    """All places in random order by the seed; all orders are equally likely."""
     places = [place for path in sorted(files) for place in places_in(path, files[path])]
     random.Random(seed).shuffle(places)
     return places
 
 
 class Suite:
-    """The suite of a layer in a worktree."""
+    """The test suite of a layer, built in a worktree."""
 
     def __init__(self, layer: str, jobs: int) -> None:
         self.tree = ROOT / "out/mutants"
@@ -101,7 +101,7 @@ class Suite:
         return done.returncode == 0
 
     def passes(self, limit: float) -> bool:
-        """Whether all tests pass, in `limit` seconds."""
+        """Whether all tests pass within `limit` seconds."""
         try:
             done = subprocess.run([f"build/tests/{self.target}", "--gtest_fail_fast",
                                    "--gtest_brief=1"], cwd=self.tree, capture_output=True,
@@ -137,7 +137,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
     if not (ROOT / "tests" / given.layer).is_dir() or not (ROOT / "src" / given.layer).is_dir():
-        parser.error(f"layer: {given.layer} is no folder of src/ and tests/")
+        parser.error(f"layer: {given.layer} is not a folder of src/ and tests/")
     suite = Suite(given.layer, given.jobs)
     if not suite.builds():
         sys.exit("mutants: the suite does not build without a fault")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what type checkers know of the package: python/halyard/_core.pyi of the extension, and
-__init__.pyi and edgefirst.pyi, the names of the package. With --check, says whether the files are
-what it would write. Needs the built package on PYTHONPATH, and nanobind.
+"""Writes the stubs of the package for type checkers: python/halyard/_core.pyi for the extension,
+__init__.pyi and edgefirst.pyi with the names of the package. With --check, reports whether the
+files are up to date. Needs the built package on PYTHONPATH, and nanobind.
 
     PYTHONPATH=build/python tools/python_stub.py [--check]
 """
@@ -45,7 +45,7 @@ from halyard import typing as typing
 from halyard._frames import open as open
 """
 FIXES = [
-    # nanobind gives a property's one signature to its setter too.
+    # nanobind uses a property's signature for its setter too.
     (r"(@(\w+)\.setter\n    def \w+\(self)\) -> ([^:]+): \.\.\.", r"\1, value: \3) -> None: ..."),
     (r"(@(\w+)\.setter\n    def \w+\(self)\) -> ([^:]+):\n", r"\1, value: \3) -> None:\n"),
     (r"def (__eq__|__ne__)\(self, \w+: [\w.]+, /\)", r"def \1(self, other: object, /)"),
@@ -69,7 +69,7 @@ FIXES = [
 OVERRIDE = ("def decode_tracked(\n        self,\n        tracker: halyard._tracking.AnyTracker,\n"
             "        timestamp: int,")
 
-# What lambdas give, which nanobind calls an object.
+# Results of lambdas, which nanobind declares as `object`.
 RESULTS = {
     "array": "NDArray[Any]", "cuda_map": "None", "iosurface_id": "int | None",
     "iosurface_ref": "int | None", "__deepcopy__": "Tensor", "_from_shared": "Tensor",
@@ -78,7 +78,7 @@ RESULTS = {
     "take_protos": "Tensor | None", "take_mask_coefficients": "Tensor | None",
     "nms": "Nms | None", "normalized_boxes": "bool | None", "input_dims": "tuple[int, int] | None",
 }
-# Arrays and tuples, which it calls by those names alone.
+# Arrays and tuples, which nanobind declares without their contents.
 THREE = "tuple[NDArray[numpy.float32], NDArray[numpy.float32], NDArray[numpy.uintp]]"
 PRECISE = {
     "source": "tuple[int, int]", "destination": "tuple[int, int]",
@@ -89,8 +89,8 @@ PRECISE = {
     "materialize_masks": "list[NDArray[numpy.uint8]]",
 }
 FOUR = THREE[:-1] + ", list[TrackInfo]]"
-# What a result depends on: for each call the parameters of its overloads and what these give. The
-# last stands for all that the others leave; calls of halyard.edgefirst have one form.
+# Results that depend on a parameter: for each call the parameters of its overloads and their
+# results. The last form covers all remaining cases; calls of halyard.edgefirst have one form.
 OVERLOADS = {
     "draw_masks": (
         ("tracker: halyard._tracking.AnyTracker | None = None", (
@@ -101,13 +101,13 @@ OVERLOADS = {
             ("max_boxes: int | None = None, *, batch: int", "halyard._results.ProtoDetections"),
             ("max_boxes: int | None = None, batch: None = None", "Any")))),
 }
-# PEP 688's name of the buffer protocol, which types written in C have from Python 3.12 on.
+# The buffer protocol by PEP 688, which types written in C have from Python 3.12.
 BUFFER = (r'^(class (?:_Tensor|TensorMap|BufferLock):\n    """(?:.*\n)*?.*"""\n)',
           r"\1\n    def __buffer__(self, flags: int, /) -> memoryview: ...\n")
 
 
 def of_both_modules(body):
-    """Calls take tensors of either module; those of halyard.edgefirst give its own."""
+    """Calls accept tensors of both modules; those of halyard.edgefirst return its own."""
     def parameters(match):
         taken = re.sub(r"(?<=[:\[|] )Tensor\b|(?<=\[)Tensor\b", "_Tensor", match[2])
         return match[1] + taken + match[3]
@@ -127,7 +127,7 @@ def of_both_modules(body):
 
 
 def wrapped(line):
-    """A long line of one `def`, its parameters one a line."""
+    """Breaks a long line with a `def` into one line per parameter."""
     match = re.match(r"^(\s*)(def \w+\()(.*)(\) -> .*?:)(  # type.*)?$", line)
     if len(line) <= 100 or not match:
         return line
@@ -174,7 +174,7 @@ def extension():
     made = generator.get()
     body = made[re.search(r"^(class|def) ", made, re.M).start():]
     for pattern, instead in FIXES:
-        # Of two lines or one; docstrings stay as they are.
+        # Applied to one or two lines; docstrings stay unchanged.
         body = re.sub(pattern, instead, body, flags=re.M) if "setter" in pattern else re.sub(
             r"^( *(?:def|class) .*|    \w+: .*)$",
             lambda line, p=pattern, i=instead: re.sub(p, i, line[0]), body, flags=re.M)
@@ -191,7 +191,7 @@ def extension():
                     if re.search(rf"\b{name}\b", body))
     header = HEADER.replace("{enums}", enums).replace("{words}", words)
     made = header + "\n".join(wrapped(line.rstrip()) for line in body.splitlines()) + "\n"
-    # halyard.edgefirst's decoder takes less than the one that it derives from.
+    # The decoder of halyard.edgefirst accepts fewer parameters than its base class.
     return made.replace(OVERRIDE, OVERRIDE.replace("(\n", "(  # type: ignore[override]\n", 1))
 
 
@@ -202,7 +202,7 @@ def package():
     modules = [item for name, item in sorted(vars(halyard).items())
                if name.startswith("_") and getattr(item, "__package__", None) == "halyard"]
     for module in modules:
-        # A module's own names: others that it imports belong to those that say so.
+        # Only the module's own names; imported names belong to the module that defines them.
         own = getattr(module, "__all__", vars(module))
         found = sorted({name for name in halyard.__all__ if name in own} - known)
         known.update(found)
@@ -213,7 +213,7 @@ def package():
 
 
 def edgefirst():
-    """Names of halyard but for its own, and these with bodies left out."""
+    """The names that edgefirst takes from halyard, and its own definitions without bodies."""
     import halyard
     import halyard.edgefirst as module
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds wheels of the Python package as strangers get them, and runs the package's tests from
-each: built, made self-contained by auditwheel, installed with NumPy and pytest alone into a fresh
-environment, tested from a folder outside the tree. Prints size, platform tag and seconds of each.
+"""Builds wheels of the Python package as users get them, and runs the package's tests with each. A
+wheel is built, made self-contained by auditwheel, installed with only NumPy and pytest into a new
+environment, and tested from a folder outside the tree. Prints size, platform tag and seconds.
 
     tools/wheel.py [--out DIR] [--from-sdist] [--all | PYTHON...]
 
-PYTHON are interpreters, by default the one that runs this. --all takes every CPython 3.9 to 3.13
-on PATH and in $PYTHONS (paths between spaces). From 3.12 on one wheel serves all. Runs in the
-environment of scripts/install-deps.sh python; a PYTHON needs no package, but pip."""
+PYTHON are interpreters, by default the one that runs this script. --all uses every CPython 3.9 to
+3.13 on PATH and in $PYTHONS (paths separated by spaces). From 3.12 one wheel serves all versions.
+Runs in the environment of scripts/install-deps.sh python; a PYTHON needs only pip."""
 import argparse
 import base64
 import hashlib
@@ -35,7 +35,7 @@ def run(*command, **more):
 
 
 def ask(python, code):
-    """What `code` prints under `python`; None where that is no interpreter or the code fails."""
+    """The output of `code` under `python`; None if that is not an interpreter or the code fails."""
     try:
         done = subprocess.run([str(python), "-c", code], capture_output=True, text=True,
                               check=False, timeout=60)
@@ -70,7 +70,7 @@ def requirements():
 
 
 def environment(folder, python, packages):
-    """A virtual environment's interpreter; made and filled when it is not there."""
+    """The interpreter of a virtual environment, which is made and filled if it does not exist."""
     inside = folder / "bin/python"
     if not inside.exists():
         run(python, "-m", "venv", folder)
@@ -79,7 +79,7 @@ def environment(folder, python, packages):
 
 
 def unpacked_sdist():
-    """The source distribution, built and unpacked into a fresh folder."""
+    """Builds the source distribution and unpacks it into a new folder."""
     folder = WORK / "sdist"
     shutil.rmtree(folder, ignore_errors=True)
     run(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", folder, ROOT,
@@ -91,14 +91,14 @@ def unpacked_sdist():
 
 
 def build(python, source, folder):
-    """A wheel for this machine alone. Without isolation, so that the compiler cache sees the same
-    paths at each run."""
+    """Builds a wheel for this machine only. Without isolation, so that the compiler cache sees the
+    same paths at each run."""
     shutil.rmtree(folder, ignore_errors=True)
     builder = python
     if not ask(python, "import build, nanobind, scikit_build_core; print(1)"):
         name = "env-%d.%d" % version(python)
         builder = environment(WORK / name, python, requirements())
-    # The cache knows compilers by the name that they are called by.
+    # The cache identifies a compiler by the name of the command.
     env = {"CC": "cc", "CXX": "c++", **os.environ}
     log = WORK / "build.log"
     with open(log, "w", encoding="utf-8") as out:
@@ -111,7 +111,7 @@ def build(python, source, folder):
 
 
 def licences(wheel):
-    """Text of the licences of libraries that auditwheel put into the wheel, by Debian package."""
+    """Licence texts of the libraries that auditwheel put into the wheel, by Debian package."""
     texts = {}
     with zipfile.ZipFile(wheel) as files:
         for name in files.namelist():
@@ -125,7 +125,7 @@ def licences(wheel):
 
 
 def check_contents(wheel):
-    """What Python and the system bring, an engine and a video library, is not in a wheel."""
+    """Checks that a wheel contains no engine and no video library, which the user installs."""
     with zipfile.ZipFile(wheel) as files:
         names = [Path(name).name for name in files.namelist()]
     brought = [name for name in names if re.match(r"lib(openvino|tbbbind|av\w+|sw\w+)[-.]", name)]
@@ -135,7 +135,7 @@ def check_contents(wheel):
 
 
 def add_files(wheel, added):
-    """Adds {name below the wheel's .dist-info: bytes} to a wheel, and to its record."""
+    """Adds files {name below the wheel's .dist-info: bytes} to a wheel and to its record."""
     with zipfile.ZipFile(wheel) as files:
         record = next(n for n in files.namelist() if n.endswith(".dist-info/RECORD"))
         members = {item: files.read(item) for item in files.infolist()}
@@ -152,7 +152,7 @@ def add_files(wheel, added):
 
 
 def repair(wheel, out):
-    """Puts the libraries that no Linux has into the wheel, with their licences."""
+    """Puts the libraries that Linux systems need not have into the wheel, with their licences."""
     with tempfile.TemporaryDirectory(dir=WORK) as folder:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
         done = subprocess.run([sys.executable, "-m", "auditwheel", "repair", "--plat", "auto",
@@ -169,8 +169,8 @@ def repair(wheel, out):
 
 
 def test(python, wheel, source):
-    """Runs the tests of `source`, but those of the tree's own files, from a copy, in an
-    environment that has NumPy and pytest alone."""
+    """Runs the tests of `source`, except those of the tree's own files, from a copy, in an
+    environment with only NumPy and pytest."""
     with tempfile.TemporaryDirectory() as folder:
         inside = environment(Path(folder, "env"), python, [str(wheel.resolve()), "pytest"])
         shutil.copytree(source / "tests/python", Path(folder, "tests"),
@@ -209,7 +209,7 @@ def main():
     for python in pythons:
         number = version(python)
         if number is None:
-            sys.exit(f"wheel: {python} is no CPython that runs")
+            sys.exit(f"wheel: {python} is not a working CPython")
         begin = time.monotonic()
         if stable is None or number < STABLE:
             raw = build(python, source, WORK / "raw")

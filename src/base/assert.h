@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HALYARD_ASSERT: a broken promise of our own code. Never guards input from outside.
+// HALYARD_ASSERT: checks an invariant of our own code. It never guards input from outside.
 #pragma once
 
 #include <cassert>

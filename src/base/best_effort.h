@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// For destructors: what may be left out when there is no memory for it.
+// For destructors: work that may be left out when memory is short.
 #pragma once
 
 #include <new>
 
 namespace halyard {
 
-/// Runs `work`; ends it early where memory ends.
+/// Runs `work`; ends it early, without an error, at std::bad_alloc.
 template <class Work>
 void best_effort(const Work& work) noexcept {
   try {
     work();
   } catch (const std::bad_alloc&) {
-    // Whoever should have been told notices later.
+    // The work is optional; the caller has no way to report the failure.
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting of payload copies; see CopyStats. Whoever copies pixels or elements calls this.
+// Counts copies of payload; see CopyStats. Code that copies pixels or elements calls count_copy().
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace halyard {
 
-/// One copy of `bytes`. Thread-safe.
+/// Counts one copy of `bytes` bytes. Thread-safe.
 void count_copy(std::size_t bytes) noexcept;
 
 struct CopyCount {

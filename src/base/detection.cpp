@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upright bounds of turned boxes.
+// Axis-aligned bounds of rotated boxes.
 #include "halyard/detection.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Series about a reduced argument; only sums, products, quotients and exact functions.
+// Series about a reduced argument. They use only sums, products, quotients and exact functions.
 #include "base/elementary.h"
 
 #include <cmath>
@@ -13,7 +13,9 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double right_angle = 1.5707963267948966;
 
-// |r| < 0.35.
+// Taylor's series of e^r;
+// r
+// < 0.35.
 double exp_series(double r) noexcept {
   double sum = exp_coefficients.back();
   for (std::size_t n = exp_coefficients.size() - 1; n-- > 0;)

@@ -50,13 +50,13 @@ std::optional<std::string> read_word(std::string_view name) {
   return value;
 }
 
-// Set to anything but "", "0" and "false" means yes.
+// True if the variable is set to anything but "", "0" and "false".
 bool read_flag(std::string_view name) {
   const auto value = read_word(name);
   return value && *value != "0" && *value != "false";
 }
 
-// Words between colons, as written; empty ones are left out.
+// The parts between colons, as written; empty parts are left out.
 std::vector<std::string> read_list(std::string_view name) {
   std::vector<std::string> words;
   std::istringstream text(read(name).value_or(""));

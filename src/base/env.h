@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Environment variables. The only place of the library that asks the environment.
+// Environment variables. No other place of the library reads the environment.
 #pragma once
 
 #include <optional>
@@ -32,18 +32,18 @@ struct Environment {
   std::optional<std::string> shm_group;
   std::optional<std::string> namespace_name;
   std::optional<LogLevel> log;
-  std::optional<std::string> unknown_log;  ///< lower case: set, but no level
+  std::optional<std::string> unknown_log;  ///< lower case; set if LOG is not the name of a level
 };
 
 /// Read at the first call. Thread-safe. A program that runs with more rights than its caller
 /// (setuid, file capabilities) sees no variable.
 const Environment& environment();
 
-/// Reads the environment now: for what is made again and again, as processors are.
+/// Reads the environment now, for objects that are made repeatedly, as processors are.
 Environment read_environment();
 
-/// Names of all variables, without the prefix; HALYARD_ stands before each, and EDGEFIRST_ is
-/// accepted before all but LOG.
+/// Names of all variables, without the prefix. The prefix is HALYARD_; EDGEFIRST_ is accepted for
+/// all but LOG.
 std::span<const std::string_view> environment_names() noexcept;
 
 }  // namespace halyard

@@ -33,7 +33,7 @@ std::string Error::message() const {
   return text;
 }
 
-// A bug of the caller, like a failed assertion: the one text that the library prints.
+// The caller's bug, like a failed assertion. This is the only text that the library prints.
 void abort_without_value(const Error& error) noexcept {
   std::fprintf(stderr, "halyard: the value of a failed Result is read: %s\n",
                error.message().c_str());

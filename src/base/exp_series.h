@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of exp_of(), for those who compute it on vectors too.
+// The constants of exp_of(), which vector code uses too.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 namespace halyard {
 
 inline constexpr double log2_of_e = 1.4426950408889634;
-// ln 2 in two parts; the upper has few enough bits that its product with an exponent is exact.
+// ln 2 in two parts. The high part has so few bits that its product with an exponent is exact.
 inline constexpr double ln2_high = 6.93147180369123816490e-01;
 inline constexpr double ln2_low = 1.90821492927058770002e-10;
 

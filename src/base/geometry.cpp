@@ -16,13 +16,13 @@ float iou(const Box& a, const Box& b) noexcept {
 
 namespace {
 
-// A mirror left to right, then quarter turns clockwise: what every orientation is.
+// A horizontal flip, then clockwise rotations by 90 degrees. Every orientation has this form.
 struct Turn {
   int quarters = 0;
   bool mirrored = false;
 };
 
-// Top to bottom is left to right and half a turn.
+// A vertical flip equals a horizontal flip and a rotation by 180 degrees.
 Turn to_turn(Orientation o) noexcept {
   const int quarters = static_cast<int>(o.rotation);
   if (o.flip == Flip::vertical) return {(quarters + 2) % 4, true};
@@ -64,12 +64,12 @@ Region trained_letterbox(double width, double height, Size target, double maximu
 Orientation then(Orientation first, Orientation second) noexcept {
   const Turn a = to_turn(first);
   const Turn b = to_turn(second);
-  // A mirror turns the sense of the turns before it.
+  // A flip reverses the direction of the rotations before it.
   return to_orientation(
       {(b.quarters + (b.mirrored ? 4 - a.quarters : a.quarters)) % 4, a.mirrored != b.mirrored});
 }
 
-// A mirrored turn undoes itself.
+// An orientation with a flip is its own inverse.
 Orientation inverse(Orientation orientation) noexcept {
   const Turn turn = to_turn(orientation);
   return to_orientation({turn.mirrored ? turn.quarters : (4 - turn.quarters) % 4, turn.mirrored});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For definitions of classes that a public header only names: keeps their members out of what the
-// library exports. clang takes the visibility of the name, and exports them.
+// For definitions of classes that a public header only declares: keeps their members out of the
+// exported symbols. clang takes the visibility of the declaration, and exports them.
 #pragma once
 
 #if defined(__GNUC__) && !defined(__clang__)

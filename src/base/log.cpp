@@ -20,7 +20,7 @@ std::atomic<int> level_in_force{from_environment};
 std::atomic<bool> has_sink{false};
 thread_local bool is_in_sink = false;
 
-// Spans are looked at only where somebody listens.
+// Spans are observed only if a sink is set and the level is trace.
 void watch_spans() noexcept {
   const bool listens = has_sink.load(std::memory_order_relaxed) && log_level() == LogLevel::trace;
   if (listens) {
@@ -38,8 +38,8 @@ void report_unknown_level() {
       is_told.exchange(true))
     return;
   log(LogLevel::error, "base",
-      "HALYARD_LOG: " + printable(*unknown) +
-          " is no level; off, error, warn, info, debug and trace are. warn is in force");
+      "HALYARD_LOG must be off, error, warn, info, debug or trace: " + printable(*unknown) +
+          ", warn is used");
 }
 
 struct Sink {
@@ -63,7 +63,7 @@ std::string_view to_string(LogLevel level) noexcept {
 }
 
 LogSink set_log_sink(LogSink replacement) {
-  // Where a thread of the parent was writing, its sink is used by nobody any more.
+  // If a thread of the parent process held the lock at fork(), nobody uses the old sink any more.
   LogSink old;
   const bool listens = replacement != nullptr;
   {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixed table of atomics. A slot's stamp changes with every step; a reader that sees the same
-// stamp before and after it read the name has read the name of one file.
+// A fixed table of atomics. A slot's stamp changes with every step. A reader that sees the same
+// stamp before and after it reads the name has read the name of one file.
 #include "base/part_registry.h"
 
 #include <poll.h>
@@ -17,8 +17,8 @@ namespace halyard {
 namespace {
 
 constexpr std::size_t slot_count = 64;
-constexpr std::size_t name_bytes = 256;  // NAME_MAX and the zero
-constexpr int max_rounds = 1000;         // of a millisecond
+constexpr std::size_t name_bytes = 256;  // NAME_MAX and the terminating zero
+constexpr int max_rounds = 1000;         // of one millisecond each
 
 // The two low bits of a stamp.
 enum Step : std::uint32_t { unused = 0, filling = 1, creating = 2, created = 3 };
@@ -39,18 +39,18 @@ static_assert(std::atomic<char>::is_always_lock_free);
 constinit std::array<Slot, slot_count> slots{};
 constinit std::atomic<pid_t> ending_process{0};
 
-// Only the slot's user steps from anything but unused.
+// Only the thread that uses the slot may leave a step other than `unused`.
 void step_to(Slot& slot, Step step) noexcept {
   const std::uint32_t old = slot.stamp.load(std::memory_order_relaxed);
   slot.stamp.store((old & ~step_mask) + (step == unused ? step_mask + 1 : 0) + step);
 }
 
-// Returns whether another thread may make the file after all. The thread that the handler has
-// interrupted makes no file any more.
+// Returns whether another thread may still make the file, so that a further round is needed. The
+// thread that the handler has interrupted does not make a file any more.
 bool remove_part(Slot& slot) noexcept {
   const std::uint32_t before = slot.stamp.load();
   const auto step = static_cast<Step>(before & step_mask);
-  // Who is filling a slot sees that the process is ending before it makes the file.
+  // A thread that is filling a slot checks is_process_ending() before it makes the file.
   if (step == unused || step == filling) return false;
   std::array<char, name_bytes> name{};
   for (std::size_t i = 0; i < name_bytes; ++i)
@@ -96,7 +96,7 @@ void PartSlot::leave() noexcept {
 }
 
 bool is_process_ending() noexcept {
-  // By process: a child of one that is ending may go on.
+  // Compared by process: a child of an ending process may continue.
   return ending_process.load() == ::getpid();
 }
 

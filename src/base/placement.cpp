@@ -29,7 +29,8 @@ Affine flip_of(Flip flip, double width, double height) {
   return {{1, 0, 0, 0, 1, 0}};
 }
 
-// Clockwise turn of a width x height image about its corner, moved back into the first quadrant.
+// Clockwise rotation of a width x height image about its corner, moved back into the first
+// quadrant.
 Affine turn_of(Rotation rotation, double width, double height) {
   switch (rotation) {
     case Rotation::cw90:
@@ -44,7 +45,7 @@ Affine turn_of(Rotation rotation, double width, double height) {
   return {{1, 0, 0, 0, 1, 0}};
 }
 
-// The crop moved to the corner, flipped and turned.
+// The crop moved to the corner, then flipped and rotated.
 Affine turned(const RegionF& crop, Orientation o) {
   const Affine cut{{1, 0, -crop.x, 0, 1, -crop.y}};
   return then(then(cut, flip_of(o.flip, crop.width, crop.height)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording of spans per thread, and the Chrome trace file. Each thread appends to a log of its own
-// under that log's mutex, which nobody else takes but start() and stop().
+// Records spans per thread and writes the Chrome trace file. Each thread appends to its own log
+// under that log's mutex, which only start() and stop() take too.
 #include "halyard/trace.h"
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ struct Event {
   std::uint8_t arg_count = 0;
 };
 
-constexpr char in_fork[] = "trace: a thread worked on it when this process was forked";
+constexpr char in_fork[] = "trace: was locked by another thread when this process was forked";
 
 struct ThreadLog {
   ForkMutex mutex;
@@ -67,7 +67,7 @@ struct ThreadLog {
   std::uint32_t session = 0;
   std::size_t dropped = 0;
   std::vector<Event> events;
-  std::vector<Arg> args;  // in the order of being added; those of one event need not be adjacent
+  std::vector<Arg> args;  // in the order added; those of one event need not be adjacent
 };
 
 struct Recorder {
@@ -87,12 +87,12 @@ Recorder& recorder() {
   return made_once(once, [] { return new Recorder; });
 }
 
-// The log of one thread, which the recorder keeps until it is written.
+// The log of one thread. The recorder keeps it until it is written.
 struct OwnLog {
   OwnLog() : log(std::make_shared<ThreadLog>()) {
     Recorder& r = recorder();
     const ForkLock lock(r.mutex);
-    if (!lock) return;  // in no trace
+    if (!lock) return;  // this thread's events appear in no trace
     r.logs.push_back(log);
     log->id = r.next_thread_id++;
   }
@@ -103,7 +103,7 @@ ThreadLog& this_thread() {
   return *PerThread<OwnLog>::get().log;
 }
 
-// Runs what records an event; where memory is short, the event is left out.
+// Runs `with`, which records an event. If memory is short, the event is left out.
 template <class Record>
 void record(Record&& with) noexcept {
   try {
@@ -117,7 +117,7 @@ std::int64_t now_ns() {
       .count();
 }
 
-// Appends an event of the running session; the log's mutex is held.
+// Appends an event to the running session. The caller holds the log's mutex.
 bool append(ThreadLog& log, std::uint32_t session, const Event& event) {
   if (log.session != session) {
     log.session = session;
@@ -125,7 +125,7 @@ bool append(ThreadLog& log, std::uint32_t session, const Event& event) {
     log.args.clear();
     log.dropped = 0;
   }
-  ++log.dropped;  // until it is there
+  ++log.dropped;  // undone below if the event is added
   if (log.events.size() >= max_events_per_thread) return false;
   log.events.push_back(event);
   --log.dropped;
@@ -162,7 +162,7 @@ void append_arg(std::string& out, const Arg& arg) {
   }
 }
 
-// "name": ..., "ph": ... up to, and without, the arguments.
+// Writes "name": ..., "ph": ... up to the arguments, which it leaves out.
 void append_event(std::string& out, const ThreadLog& log, const Event& event,
                   std::int64_t origin_ns) {
   out += "{\"name\":";
@@ -204,7 +204,7 @@ void append_thread(std::string& out, ThreadLog& log, std::int64_t origin_ns) {
   }
 }
 
-// The whole file as text; takes each log's mutex and empties it.
+// Returns the whole file as text. Takes each log's mutex and empties the log.
 std::string collect(Recorder& r, std::uint32_t session) {
   const auto origin_ns =
       std::chrono::duration_cast<std::chrono::nanoseconds>(r.start.time_since_epoch()).count();
@@ -219,7 +219,7 @@ std::string collect(Recorder& r, std::uint32_t session) {
     log->events = {};
     log->args = {};
   }
-  // Logs of threads that have ended are held by this list alone.
+  // Only this list holds the logs of threads that have ended.
   std::erase_if(r.logs, [](const auto& log) { return log.use_count() == 1; });
   out += fmt::format(
       "{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"args\":{{\"name\":\"halyard\"}}}}\n],"
@@ -228,7 +228,7 @@ std::string collect(Recorder& r, std::uint32_t session) {
   return out;
 }
 
-// A session that nobody stops leaves no part file when the process ends.
+// Removes the part file of a session that is still running when the process ends.
 struct SessionEnd {
   SessionEnd() = default;
   SessionEnd(const SessionEnd&) = delete;
@@ -251,7 +251,8 @@ Status start(const std::string& path) {
     r.is_running = true;
     r.path = path;
   }
-  // Without the lock, which spans of new threads take: a pipe waits for its reader.
+  // The lock is not held here, because spans of new threads take it, and opening a pipe waits for
+  // its reader.
   auto file = OutputFile::create(path);
   const ForkLock lock(r.mutex);
   if (!lock) return fail(Errc::busy, in_fork);
@@ -300,21 +301,22 @@ void counter(const char* name, double value) noexcept {
 
 namespace {
 
-// "codec.decode" took so long: a message of layer "codec".
+// Logs a span's duration: for "codec.decode" a message of layer "codec".
 void log_span(const char* name, std::int64_t duration_ns) noexcept {
   try {
     const std::string_view whole = name;
     log(LogLevel::trace, whole.substr(0, whole.find('.')),
         fmt::format("{} {:.3f} ms", whole, static_cast<double>(duration_ns) / 1e6));
   } catch (...) {
-    // A message less is no reason to end the program.
+    // A lost message is not a reason to end the program.
   }
 }
 
 }  // namespace
 
 void Span::begin(const char* name) noexcept {
-  // log_level() reads the environment at its first call, and memory may be short here.
+  // No call of log_level() here: it reads the environment at its first call, and memory may be
+  // short.
   if ((detail::observers.load(std::memory_order_relaxed) & detail::log_observer) != 0) {
     start_ns_ = now_ns();
     name_ = name;

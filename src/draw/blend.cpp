@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blending for all targets of the architecture, in integers: the bits are the same everywhere.
+// Blends one colour into u8 pixels where a mask is on, for all targets, with the same bits on each.
+// Numbers are unsigned integers, without fractional bits. A byte: s = p (255 - a) + c a + 128, at
+// most 255 * 255 + 128 = 65153, which fits u16. Chroma: c a n + p (1020 - a n) + 510 with n of four
+// pixels on, at most 255 * 1020 + 510 = 260610, in u32. The divisions by 255 and 1020 are exact
+// with rounding.
 #include "draw/blend.h"
 
-// The portable target instead of the one of single lanes, which cannot shuffle.
+// The portable target replaces the one with single lanes, which has no shuffles.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "draw/blend.cpp"
@@ -23,7 +27,7 @@ using Bytes = hn::ScalableTag<std::uint8_t>;
 using Words = hn::ScalableTag<std::uint32_t>;
 constexpr std::size_t max_lanes = 64;
 
-// Loaded from max_lanes - n on: n bytes of 0, then of 255.
+// Loading n bytes before the middle gives n bytes of 0, then bytes of 255.
 constexpr auto keep_table = [] {
   std::array<std::uint8_t, 2 * max_lanes> out{};
   for (std::size_t i = max_lanes; i < out.size(); ++i)
@@ -31,8 +35,8 @@ constexpr auto keep_table = [] {
   return out;
 }();
 
-// Calls step(i, skip) for vectors of `lanes` elements from `i` on that lie within `count`; the last
-// one ends with the row, and its first `skip` elements have been done before.
+// Calls step(i, skip) for vectors of `lanes` elements from `i` on that are within `count`. The last
+// vector ends with the row; its first `skip` elements are done already.
 template <class Step>
 HWY_INLINE void each_vector(std::size_t i, std::size_t count, std::size_t lanes, const Step& step) {
   for (; i + lanes <= count; i += lanes)
@@ -40,14 +44,14 @@ HWY_INLINE void each_vector(std::size_t i, std::size_t count, std::size_t lanes,
   if (i < count) step(count - lanes, i + lanes - count);
 }
 
-// p (255 - a) + c a + 128 for bytes at even and at odd places, and the division by 255, rounded.
+// Computes p (255 - a) + c a + 128 for even and odd bytes, then divides by 255 with rounding.
 template <class D>
 struct Blender {
   using D16 = hn::Repartition<std::uint16_t, D>;
   hn::Vec<D16> even, odd, even_rest, odd_rest;
 
-  // `bytes` repeats with `period` over the vector, beginning at byte `first` of it. Byte `kept` of
-  // a period stays as it is.
+  // `bytes` repeats with `period` over the vector, which begins at byte `first` of a period. Byte
+  // `kept` of each period keeps its value.
   HWY_INLINE Blender(const std::uint8_t* bytes, std::size_t period, std::size_t first,
                      unsigned alpha, std::size_t kept = max_lanes) {
     const D16 d16;
@@ -70,7 +74,7 @@ struct Blender {
     const auto p = hn::BitCast(d16, pixels);
     const auto low = hn::Add(hn::Mul(hn::And(p, hn::Set(d16, 0xFF)), even_rest), even);
     const auto high = hn::Add(hn::Mul(hn::ShiftRight<8>(p), odd_rest), odd);
-    // s / 255 rounded is (s + s / 256) / 256, and that the upper half of s * 257.
+    // s / 255 rounded is (s + s / 256) / 256, which is the upper half of s * 257.
     const auto by = hn::Set(d16, 257);
     const auto out = hn::Or(hn::MulHigh(low, by), hn::ShiftLeft<8>(hn::MulHigh(high, by)));
     return hn::BitCast(D(), out);
@@ -83,7 +87,7 @@ HWY_INLINE hn::Vec<D> load_mask(D d, const std::uint8_t* mask, std::size_t skip)
   return skip == 0 ? m : hn::And(m, hn::LoadU(d, keep_table.data() + max_lanes - skip));
 }
 
-// Rows shorter than a vector, in one of their own.
+// Rows shorter than a vector are copied into one.
 template <std::size_t size, class Step>
 HWY_INLINE void narrow_row(const std::uint8_t* mask, std::uint8_t* pixels, std::size_t width,
                            const Step& step) {
@@ -101,9 +105,9 @@ HWY_INLINE bool is_off(const std::uint8_t* mask) {
       d, hn::Lt(hn::LoadU(d, reinterpret_cast<const std::int8_t*>(mask)), hn::Zero(d)));
 }
 
-// step(mask, pixels, skip) for all vectors of `lanes` pixels of `size` bytes, but for runs of a
-// whole vector of bytes that are off. Whether shorter ones are is not asked: edges of masks would
-// make the processor guess, and wrong guesses cost more than what they save.
+// Calls step(mask, pixels, skip) for all vectors of `lanes` pixels of `size` bytes, but skips runs
+// of a whole vector of mask bytes that are off. Shorter runs are not tested: at the edges of masks
+// such branches are mispredicted, which costs more than it saves.
 template <std::size_t size, class Step>
 HWY_INLINE void each_row(const MaskRows& mask, const PixelRows& pixels, std::size_t lanes,
                          const Step& step) {
@@ -154,11 +158,11 @@ void blend_packed4(const MaskRows& mask, const PixelRows& pixels, const Ink& ink
                 const auto old = hn::LoadU(d, p);
                 const auto now = hn::IfThenElse(
                     hn::RebindMask(d32, on), hn::BitCast(d32, blend(old)), hn::BitCast(d32, old));
-                hn::StoreU(hn::BitCast(d, now), d, p);  // as bytes: pixels lie anywhere
+                hn::StoreU(hn::BitCast(d, now), d, p);  // as bytes: pixels have no alignment
               });
 }
 
-// A vector of mask bytes, each three times, lies over three vectors of pixels.
+// Each mask byte is repeated three times, so a vector of mask bytes covers three vectors of pixels.
 void blend_packed3(const MaskRows& mask, const PixelRows& pixels, const Ink& ink) {
   const Bytes d;
   const hn::RebindToSigned<Bytes> di;
@@ -181,7 +185,7 @@ void blend_packed3(const MaskRows& mask, const PixelRows& pixels, const Ink& ink
               });
 }
 
-// Pixels on in each block, at both of its bytes.
+// Number of pixels on in each 2 x 2 block, in both bytes of the block.
 template <class D8>
 HWY_INLINE hn::Vec<D8> count_on(D8 d8, const std::uint8_t* upper, const std::uint8_t* lower,
                                 std::size_t skip) {
@@ -209,7 +213,7 @@ void blend_chroma_vector(const std::uint8_t* upper, const std::uint8_t* lower, s
   const auto old = hn::PromoteTo(d32, hn::LoadU(d8, chroma));
   const auto sum =
       hn::Add(hn::Mul(color, weight), hn::Mul(old, hn::Sub(hn::Set(d32, 1020), weight)));
-  // (sum + 510) / 1020: a quarter, then floor(q / 255) = (q + 1 + q / 256) / 256.
+  // (sum + 510) / 1020: divided by 4, then floor(q / 255) = (q + 1 + q / 256) / 256.
   const auto q = hn::ShiftRight<2>(hn::Add(sum, hn::Set(d32, 510)));
   const auto out = hn::ShiftRight<8>(hn::Add(hn::Add(q, hn::Set(d32, 1)), hn::ShiftRight<8>(q)));
   hn::StoreU(hn::DemoteTo(d8, hn::BitCast(di32, out)), d8, chroma);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills and blends on mapped pixels.
+// Fills and blends mapped pixels.
 #include "draw/canvas.h"
 
 #include <cstring>
@@ -7,7 +7,7 @@
 namespace halyard::draw {
 namespace {
 
-// One row is written pixel by pixel, the others are copies of it.
+// The first row is written, the others are copies of it.
 void fill_rgb(const Canvas& canvas, const Rect& r, const Color& color) noexcept {
   std::uint8_t* const first = canvas.at(r.x0, r.y0);
   const auto bytes = static_cast<std::size_t>(r.width()) * 3;
@@ -22,7 +22,8 @@ void fill_rgb(const Canvas& canvas, const Rect& r, const Color& color) noexcept 
   }
 }
 
-// Whole words with the alpha byte masked in: this vectorizes, three byte stores do not.
+// Whole 32-bit words that keep the alpha byte: the compiler vectorises this, but not stores of
+// three bytes.
 void fill_rgba(const Canvas& canvas, const Rect& r, const Color& color) noexcept {
   const std::uint8_t value_bytes[4] = {color[0], color[1], color[2], 0};
   const std::uint8_t keep_bytes[4] = {0, 0, 0, 255};

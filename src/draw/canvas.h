@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Canvas: the mapped pixels that are drawn on, and the three ways of changing them: opaque fill,
-// blending one pixel, blending through a coverage mask. All clip; none touches alpha.
+// Canvas: the mapped pixels that are drawn on, and the three operations on them: opaque fill,
+// blending one pixel, blending through a coverage mask. All clip; none changes alpha.
 #pragma once
 
 #include <algorithm>
@@ -57,10 +57,10 @@ inline void blend_pixel(std::uint8_t* pixel, const Color& color, unsigned alpha)
   }
 }
 
-/// Opaque.
+/// Opaque fill.
 void fill(const Canvas& canvas, const Rect& rect, const Color& color) noexcept;
 
-/// The mask's top left pixel at (x, y); only pixels inside `clip` and the canvas change.
+/// The mask's top left pixel is at (x, y). Only pixels inside `clip` and the canvas change.
 void blend_mask(const Canvas& canvas, const Rect& clip, int x, int y, const Mask& mask,
                 const Color& color) noexcept;
 

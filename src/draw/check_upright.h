@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes and masks lie in upright images, so only such images are drawn on.
+// Boxes and masks refer to upright images, so only such images can be drawn on.
 #pragma once
 
 #include "base/text/format_error.h"

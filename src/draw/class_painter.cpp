@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Class maps: runs of one class along rows, then the chroma of each block of four.
+// Draws class maps: runs of one class along rows, then the chroma of each 2 x 2 block.
 #include <algorithm>
 #include <utility>
 
@@ -16,7 +16,7 @@ using draw::MaskCanvas;
 
 Status check_map(const Tensor& image, const Tensor& map, const MaskDrawOptions& options) {
   if (options.content)
-    return fail(Errc::invalid_argument, "content: a class map has been placed already");
+    return fail(Errc::invalid_argument, "content: must be empty for a class map");
   if (map.dtype() != DType::u8 && map.dtype() != DType::u16) {
     return fail(Errc::unsupported, "class_map: dtype must be u8 or u16", "{}",
                 to_string(map.dtype()));
@@ -33,7 +33,7 @@ Status check_map(const Tensor& image, const Tensor& map, const MaskDrawOptions& 
   return fail(Errc::invalid_argument, "class_map: must not share bytes with the image");
 }
 
-// Inks by class id, made as they are met.
+// Inks by class id, made when a class first occurs.
 class Inks {
  public:
   Inks(draw::PaintWorkspace& own, const MaskCanvas& canvas, const MaskDrawOptions& options)
@@ -68,7 +68,7 @@ void draw_row(const MaskCanvas& canvas, const Id* ids, std::size_t y, const std:
   }
 }
 
-// Four weighted colours and what they leave of the old value, divided by their 4 x 255.
+// Blends four weighted colours; the old value has the remaining weight of 4 x 255.
 std::uint8_t blended_chroma(unsigned old, const Ink* const (&inks)[4], std::size_t channel) {
   unsigned sum = 510, weight = 0;
   for (const Ink* ink : inks) {
@@ -85,7 +85,7 @@ void draw_blocks(const MaskCanvas& canvas, const Id* upper, const Id* lower, std
   for (std::size_t x = 0; x <= last; x += 2) {
     const std::size_t next = std::min(x + 1, last);
     const Id ids[4] = {upper[x], upper[next], lower[x], lower[next]};
-    for (const Id id : ids)  // all of them before one is pointed to: the table may move
+    for (const Id id : ids)  // all before taking pointers: of() may move the table
       inks.of(id);
     const Ink* const four[4] = {&inks.of(ids[0]), &inks.of(ids[1]), &inks.of(ids[2]),
                                 &inks.of(ids[3])};

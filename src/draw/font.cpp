@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FreeType behind Font. A glyph is rendered once per size and kept.
+// Font over FreeType. A glyph is rendered once per size and kept.
 #include "draw/font.h"
 
 #include <ft2build.h>
@@ -18,7 +18,7 @@ namespace halyard::draw {
 namespace {
 
 constexpr std::size_t max_code_points = 512;
-constexpr std::size_t max_cached = 4096;  // glyphs; beyond, the cache starts anew
+constexpr std::size_t max_cached = 4096;  // glyphs; above, the cache is cleared
 constexpr const char* what_to_install =
     "install the package fonts-dejavu-core or name a font file in Overlay::Options::font";
 
@@ -85,7 +85,7 @@ struct Font::Impl {
   Glyph render(char32_t code, int size);
 };
 
-// A glyph that the font cannot render is empty: labels come from outside and never fail a frame.
+// A glyph that the font cannot render is empty: labels come from outside and must not fail a frame.
 Glyph Font::Impl::render(char32_t code, int size) {
   Glyph glyph;
   if (size != size_px) {
@@ -97,7 +97,7 @@ Glyph Font::Impl::render(char32_t code, int size) {
   const FT_Bitmap& bitmap = slot->bitmap;
   glyph.advance = static_cast<int>((slot->advance.x + 32) >> 6);
   if (bitmap.pixel_mode != FT_PIXEL_MODE_GRAY || bitmap.pitch <= 0) return glyph;
-  // A damaged font may ask for anything; no real glyph is larger than this.
+  // A damaged font may have glyphs of any size; no valid glyph is larger than this.
   const auto maximum = 8 * static_cast<unsigned>(size);
   if (bitmap.width > maximum || bitmap.rows > maximum) return glyph;
   glyph.width = static_cast<int>(bitmap.width);

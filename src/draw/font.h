@@ -14,7 +14,7 @@
 
 namespace halyard::draw {
 
-/// Where packaged fonts lie, best first.
+/// Paths of packaged fonts, best first.
 std::span<const char* const> packaged_fonts() noexcept;
 
 /// One face. One font serves one thread at a time.
@@ -30,8 +30,8 @@ class Font {
 
   /// Height of a capital letter at this size in pixels.
   int cap_height(int size_px);
-  /// Advance of the line in pixels. Control characters count as spaces; what lies behind the first
-  /// 512 code points is dropped.
+  /// Advance of the line in pixels. Control characters count as spaces; text after the first 512
+  /// code points is ignored.
   int width(std::string_view line, int size_px);
   /// Blends the line with its pen start at (x, baseline), inside `clip` only.
   void draw(const Canvas& canvas, const Rect& clip, int x, int baseline, std::string_view line,

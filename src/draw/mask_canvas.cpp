@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours as a format has them, and masks lowered to its planes.
+// Converts colours to the bytes of a format, and blends masks into its planes.
 #include "draw/mask_canvas.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ Ink yuv_ink(const MaskColor& color, unsigned alpha, const Colorimetry& colorimet
 
 Status MaskCanvas::check(const Tensor& image) {
   const auto format = image.format();
-  if (!format) return fail(Errc::unsupported, "image: a tensor without a pixel format");
+  if (!format) return fail(Errc::unsupported, "image: must have a pixel format");
   if (!is_drawable(*format)) {
     return fail(Errc::unsupported,
                 "image: format must be rgb, bgr, rgba, bgra, planar_rgb, planar_rgba or nv12", "{}",
@@ -117,8 +117,8 @@ void MaskCanvas::blend_pixels(const MaskRows& rows, std::size_t x, std::size_t y
   }
 }
 
-// Blocks reach beyond the mask by a column and a row: off there, or a copy of the last one where
-// the image ends.
+// A block may extend beyond the mask by a column and a row. These mask bytes are off, or at the
+// image's border a copy of the last ones.
 void MaskCanvas::blend_blocks(const MaskBits& bits, const Ink& ink) const noexcept {
   const std::size_t before = bits.x % 2, right = bits.x + bits.width;
   const std::size_t blocks = (before + bits.width + 1) / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaskCanvas: a mapped image of any format that masks are drawn on.
+// MaskCanvas: a mapped image, of any drawable format, that masks are drawn on.
 #pragma once
 
 #include <array>
@@ -11,9 +11,8 @@
 
 namespace halyard::draw {
 
-/// Rows of a mask in a buffer of the painter's, at (x, y) of the image: `data` is its first
-/// byte. The byte before and the one after each row, and such a row above and below, are there to
-/// be written.
+/// Rows of a mask in the painter's buffer, at (x, y) of the image; `data` is its first byte. The
+/// byte before and the byte after each row, and one such row above and below, may be written.
 struct MaskBits {
   std::uint8_t* data = nullptr;
   std::size_t stride = 0;
@@ -23,10 +22,11 @@ struct MaskBits {
   std::size_t height = 0;
 };
 
-/// Borrows the image's map. The masks that are blended lie inside of the image.
+/// Borrows the image's map. Blended masks must be inside the image.
 class MaskCanvas {
  public:
-  /// Errors: unsupported (not an image of a format and dtype that can be drawn on).
+  /// Errors: unsupported (not an image, or of a format or dtype that cannot be drawn on),
+  /// invalid_argument (the image has an orientation).
   static Status check(const Tensor& image);
   MaskCanvas(const Tensor& image, const TensorMap& map) noexcept;
 
@@ -35,12 +35,13 @@ class MaskCanvas {
   bool is_nv12() const noexcept { return format_ == PixelFormat::nv12; }
   Ink ink(const MaskColor& color, unsigned alpha) const noexcept;
   void clear() const noexcept;
-  /// May write around the bits. For NV12 rows begin on an even row or where the mask begins.
+  /// May write the bytes around the mask. For NV12 the rows must begin on an even row or with the
+  /// mask.
   void blend(const MaskBits& bits, const Ink& ink) const noexcept;
-  /// A run of pixels of one row, without chroma. `ones` is `width` bytes of 255.
+  /// Blends a run of pixels of one row, without chroma. `ones`: `width` bytes of 255.
   void blend_run(std::size_t x, std::size_t y, std::size_t width, const std::uint8_t* ones,
                  const Ink& ink) const noexcept;
-  /// The U and V of block (x, y).
+  /// The U and V bytes of block (x, y).
   std::uint8_t* chroma(std::size_t x, std::size_t y) const noexcept {
     return planes_[1].data + static_cast<std::ptrdiff_t>(y) * planes_[1].stride + 2 * x;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instance masks band by band: every mask that crosses a few rows while those are in the cache.
+// Draws instance masks in bands: all masks that cross a few rows, while these rows are in the
+// cache.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -18,17 +19,17 @@ namespace {
 using draw::MaskBits;
 using draw::MaskCanvas;
 
-constexpr std::size_t row_margin = 64;  // before a row: one byte is used, the rest aligns
+constexpr std::size_t row_margin = 64;  // before a row: one byte is used, the rest is for alignment
 constexpr std::size_t row_padding = 64 + decode::byte_padding;
 
 Status check_tracks(std::span<const Detection> detections, const MaskDrawOptions& options) {
   if (options.color_by != MaskColorBy::track || options.track_ids.size() == detections.size())
     return {};
-  return fail(Errc::invalid_argument, "track_ids: one for each detection", "{} ids, {} detections",
-              options.track_ids.size(), detections.size());
+  return fail(Errc::invalid_argument, "track_ids: must be one per detection",
+              "{} ids, {} detections", options.track_ids.size(), detections.size());
 }
 
-// Of all detections; without weight where one is left out.
+// Makes the inks of all detections; the ink of an ignored detection has alpha 0.
 void make_inks(const MaskCanvas& canvas, std::span<const Detection> detections,
                const MaskDrawOptions& options, std::vector<draw::Ink>& inks) {
   inks.clear();
@@ -41,8 +42,8 @@ void make_inks(const MaskCanvas& canvas, std::span<const Detection> detections,
   }
 }
 
-// Calls draw(i, rows) for masks end-1..first and their rows, from the top band down. `rows_of`
-// gives the rows of mask i.
+// Calls draw(i, rows) for the masks end-1..first and their rows, band by band from the top.
+// `rows_of(i)` returns the rows of mask i.
 template <class RowsOf, class Draw>
 void each_band(std::size_t first, std::size_t end, std::size_t height, const RowsOf& rows_of,
                const Draw& draw) {
@@ -56,7 +57,7 @@ void each_band(std::size_t first, std::size_t end, std::size_t height, const Row
   }
 }
 
-// Places as many masks before `end` as fit a group; returns the first of them.
+// Places as many masks before `end` as fit into a group. Returns the index of the first one.
 std::size_t place_group(decode::MaskWorkspace& work, std::size_t end, std::size_t& floats) {
   floats = 0;
   std::size_t first = end;
@@ -96,7 +97,8 @@ Status check_options(const Tensor& image, const MaskDrawOptions& options) {
     return fail(Errc::invalid_argument, "opacity: must be 0..1", "{}", options.opacity);
   if (options.background == nullptr) return {};
   const Tensor& background = *options.background;
-  if (options.clear) return fail(Errc::invalid_argument, "background: a cleared image has none");
+  if (options.clear)
+    return fail(Errc::invalid_argument, "background: must be null if the image is cleared");
   const bool is_alike = background.format() == image.format() &&
                         background.dtype() == image.dtype() && background.size() == image.size();
   if (!is_alike) {
@@ -183,15 +185,15 @@ Status MaskPainter::draw(Tensor& image, const MaskSet& masks, std::span<const De
   span.arg("masks", masks.size());
   HALYARD_RETURN_IF_ERROR(draw::check_options(image, options));
   HALYARD_RETURN_IF_ERROR(check_tracks(detections, options));
-  if (options.content)
-    return fail(Errc::invalid_argument, "content: masks that exist have been placed already");
+  if (options.content) return fail(Errc::invalid_argument, "content: must be empty for a mask set");
   if (masks.size() != detections.size()) {
-    return fail(Errc::invalid_argument, "masks: one for each detection", "{} masks, {} detections",
-                masks.size(), detections.size());
+    return fail(Errc::invalid_argument, "masks: must be one per detection",
+                "{} masks, {} detections", masks.size(), detections.size());
   }
   if (!masks.empty() && masks.frame() != image.size()) {
-    return fail(Errc::invalid_argument, "masks: made for another size", "{}x{}, image {}x{}",
-                masks.frame().width, masks.frame().height, image.width(), image.height());
+    return fail(Errc::invalid_argument, "masks: their frame must have the image's size",
+                "{}x{}, image {}x{}", masks.frame().width, masks.frame().height, image.width(),
+                image.height());
   }
   HALYARD_RETURN_IF_ERROR(draw::lay_base(image, options));
   HALYARD_TRY(const TensorMap map, image.map(Access::read_write));

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What painters of masks and of class maps share.
+// Functions that the painters of masks and of class maps share.
 #pragma once
 
 #include "draw/mask_workspace.h"
 
 namespace halyard::draw {
 
-/// What all calls refuse.
+/// Checks that apply to all draw calls.
 Status check_options(const Tensor& image, const MaskDrawOptions& options);
 
-/// Copies the background, or clears.
+/// Copies the background, or clears the image.
 Status lay_base(Tensor& image, const MaskDrawOptions& options);
 
 /// The colour of class, instance or track `index`.

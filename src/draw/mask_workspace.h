@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a MaskPainter keeps between frames so that drawing allocates nothing.
+// Memory that a MaskPainter keeps between frames, so that drawing allocates nothing.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace halyard::draw {
 
-/// A class's ink, made when the class is first met in a frame.
+/// A class's ink, made when the class first occurs in a frame.
 struct ClassInk {
   std::uint64_t frame = 0;
   Ink ink;
@@ -25,12 +25,12 @@ struct HALYARD_LOCAL PaintWorkspace {
   std::vector<ClassInk> class_inks;
   std::uint64_t frame = 0;
 
-  /// Room for `rows` rows of `width` pixels with what MaskCanvas writes around them.
+  /// Space for `rows` rows of `width` pixels, and for the bytes around them that MaskCanvas writes.
   MaskBits band(std::size_t width, std::size_t rows);
 };
 
-/// Rows of the image that all masks are drawn on before the next ones: they stay in the cache.
-/// Even, as NV12 needs it.
+/// Rows of the image on which all masks are drawn before the next rows, so that they stay in the
+/// cache. Must be even for NV12.
 inline constexpr std::size_t band_rows = 64;
 
 }  // namespace halyard::draw

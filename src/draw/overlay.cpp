@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overlay: checks the image, lowers detections and tracks to shapes, places the tags.
+// Overlay: checks the image, converts detections and tracks to shapes, places the tags.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -31,8 +31,8 @@ constexpr int max_text_px = 512;
 constexpr std::size_t max_trail_points = 10000;
 constexpr unsigned trail_alpha = 220;
 
-// Coordinates beyond this are equal for every legal image (65535 pixels a side), and sums of a
-// few of them stay far from overflow.
+// Coordinates are clamped to this, which is beyond every valid image (65535 pixels a side). Sums of
+// a few of them cannot overflow.
 constexpr float max_coordinate = 1 << 20;
 
 struct MappedCanvas {
@@ -42,7 +42,7 @@ struct MappedCanvas {
 
 Result<MappedCanvas> open_canvas(const Tensor& image) {
   const auto format = image.format();
-  if (!format) return fail(Errc::unsupported, "image: a tensor without a pixel format");
+  if (!format) return fail(Errc::unsupported, "image: must have a pixel format");
   if (*format != PixelFormat::rgb && *format != PixelFormat::rgba) {
     return fail(Errc::unsupported, "image: format must be rgb or rgba", "{}", to_string(*format));
   }
@@ -59,7 +59,7 @@ Result<MappedCanvas> open_canvas(const Tensor& image) {
   return MappedCanvas{std::move(map), canvas};
 }
 
-// The pixels that a box covers, at least one; nothing for NaN, infinite, empty and inverted ones.
+// The pixels that a box covers, at least one; nullopt for NaN, infinite, empty and inverted boxes.
 std::optional<Rect> pixels_of(const Box& box) noexcept {
   const float sides[] = {box.x1, box.y1, box.x2, box.y2};
   if (!std::all_of(std::begin(sides), std::end(sides), [](float v) { return std::isfinite(v); })) {
@@ -75,7 +75,8 @@ std::optional<Rect> pixels_of(const Box& box) noexcept {
   return r;
 }
 
-// The line lies astride the box's edge, its larger half inside.
+// Outer edge of a line that is centred on the box's edge; of an odd width the extra pixel is
+// inside.
 Rect outer_edge(const Rect& r, int line) noexcept {
   const int out = line / 2;
   return {r.x0 - out, r.y0 - out, r.x1 + out, r.y1 + out};
@@ -119,7 +120,7 @@ struct HALYARD_LOCAL Overlay::Impl {
   std::optional<Tag> draw_box(const Canvas& canvas, const Style& style, const Track& track);
 };
 
-// Fills the tag and writes the text into it, capitals centred between top and bottom.
+// Fills the tag and draws its text; capital letters are vertically centred.
 void Overlay::Impl::tag_at(const Canvas& canvas, const Style& style, const Rect& tag,
                            bool round_bottom, std::string_view text, const Color& color) {
   fill_round(canvas, tag, style.tag_radius, round_bottom, color, corners);
@@ -128,8 +129,8 @@ void Overlay::Impl::tag_at(const Canvas& canvas, const Style& style, const Rect&
             draw::text_color_on(color));
 }
 
-// Above the box, over its top line; inside below the line where there is no room; always within
-// the image as far as it fits. Boxes outside the image get none.
+// Places the tag above the box, over its top line; if there is no space, inside the box below that
+// line. The tag stays within the image if it fits. Boxes outside the image have no tag.
 void Overlay::Impl::box_tag(const Canvas& canvas, const Style& style, const Tag& tag) {
   if (intersect(tag.outer, canvas.bounds()).empty()) return;
   const int width = font.width(tag.text, style.text) + 2 * style.padding;
@@ -213,7 +214,7 @@ Status Overlay::draw(Tensor& image, std::span<const Detection> detections) {
   HALYARD_TRY(const MappedCanvas target, open_canvas(image));
   const Canvas& canvas = target.canvas;
   const Style style = draw::style_for(impl_->options, canvas.width, canvas.height);
-  // Best first on input, so drawn last: what is most certain lies on top.
+  // Detections come best first and are drawn in reverse, so that the best is on top.
   std::vector<Tag> tags;
   tags.reserve(detections.size());
   for (std::size_t i = detections.size(); i-- > 0;) {

@@ -10,8 +10,8 @@
 namespace halyard {
 namespace {
 
-// Chosen by farthest-point sampling in Oklab among bright, saturated colours: any two lie at least
-// 0.11 apart there.
+// Chosen by farthest-point sampling in Oklab among bright, saturated colours. The distance of any
+// two is at least 0.11 in Oklab.
 constexpr Color table[] = {
     {37, 150, 255},  {255, 140, 26},  {50, 235, 70},   {255, 0, 225},   {0, 150, 30},
     {105, 240, 255}, {165, 90, 135},  {255, 165, 240}, {150, 30, 255},  {240, 225, 75},
@@ -41,7 +41,7 @@ Color from_oklch(double lightness, double chroma, double hue) noexcept {
 
 Color palette_color(std::uint64_t index) noexcept {
   if (index < std::size(table)) return table[index];
-  // Large indices repeat with a period that keeps the product exact.
+  // The index is reduced by a period, so that the product is exact.
   const auto step = static_cast<double>(index % 100'000);
   const double turns = step * (2 - std::numbers::phi);  // the golden angle, in turns
   const double lightness = 0.62 + 0.10 * static_cast<double>(index % 3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fading polylines: each segment is a capsule; where two neighbours overlap, the one that covers a
-// pixel more draws it alone, so that joints show no darker dots.
+// Fading polylines. Each segment is a capsule. If two neighbours overlap, only the nearer one draws
+// a pixel, so that joints show no darker dots.
 #include <array>
 #include <cmath>
 #include <optional>
@@ -34,7 +34,7 @@ float distance(const Segment& s, float x, float y) noexcept {
   return std::sqrt(ex * ex + ey * ey);
 }
 
-// Parameter range of the segment inside the canvas grown by `margin` (Liang and Barsky).
+// Parameter range of the segment within the canvas enlarged by `margin` (Liang and Barsky).
 std::optional<std::array<float, 2>> visible_part(const Segment& s, const Canvas& canvas,
                                                  float margin) noexcept {
   float from = 0;
@@ -58,14 +58,14 @@ Point at(const Segment& s, float t) noexcept {
   return {s.a.x + (s.b.x - s.a.x) * t, s.a.y + (s.b.y - s.a.y) * t};
 }
 
-// A short stretch of the line; `joined`: it begins where the piece before it ends.
+// A short piece of the line. `joined`: it begins at the end of the previous piece.
 struct Piece {
   Segment line;
   float opacity = 0;
   bool joined = false;
 };
 
-// The visible parts of one segment, cut into pieces whose opacity rises from `first` to `last`.
+// Appends the visible part of one segment, cut into pieces with opacities from `first` to `last`.
 void append_pieces(const Segment& s, const Canvas& canvas, float margin, float first, float last,
                    bool joined, std::vector<Piece>& pieces) {
   const auto part = visible_part(s, canvas, margin);
@@ -81,7 +81,8 @@ void append_pieces(const Segment& s, const Canvas& canvas, float margin, float f
   }
 }
 
-// Points nearer to the last kept one than this add nothing but overlap.
+// Cuts the line into pieces. Points closer than this to the last kept point are skipped: they add
+// only overlap.
 std::vector<Piece> cut(const Canvas& canvas, std::span<const Point> points, float width_px) {
   std::vector<Piece> pieces;
   const float nearest = std::max(1.0F, width_px / 2);
@@ -115,7 +116,7 @@ Rect bounds(const Segment& s, float reach) noexcept {
           static_cast<int>(std::ceil(right + reach)), static_cast<int>(std::ceil(bottom + reach))};
 }
 
-// Blends pieces[i], leaving out the pixels that a joined neighbour is nearer to.
+// Blends pieces[i], except pixels to which a joined neighbour is nearer.
 void blend_piece(const Canvas& canvas, const std::vector<Piece>& pieces, std::size_t i,
                  float radius, const Color& color, float alpha) noexcept {
   const Piece& piece = pieces[i];
@@ -130,7 +131,7 @@ void blend_piece(const Canvas& canvas, const std::vector<Piece>& pieces, std::si
       const float d = distance(piece.line, x, y);
       const float part = std::clamp(radius + 0.5F - d, 0.0F, 1.0F);
       if (part <= 0) continue;
-      // A tie goes to the later piece, so that every pixel has one owner.
+      // In a tie the later piece draws the pixel, so that each pixel is drawn once.
       if (before != nullptr && distance(*before, x, y) < d) continue;
       if (after != nullptr && distance(*after, x, y) <= d) continue;
       const auto opacity = static_cast<unsigned>(std::lround(part * piece.opacity * alpha));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes, dashes and tags. Polylines: polyline.cpp.
+// Draws boxes, dashed boxes and tags. Polylines: polyline.cpp.
 #include "draw/shapes.h"
 
 #include <cmath>
@@ -13,7 +13,7 @@ std::uint8_t to_coverage(float part) noexcept {
   return static_cast<std::uint8_t>(std::lround(std::clamp(part, 0.0F, 1.0F) * 255.0F));
 }
 
-// Coverage by the distance of the pixel's centre from the arc: within 1/20 of the true area.
+// Coverage from the distance of the pixel's centre to the arc; the error is below 1/20 of a pixel.
 Corner make_corner(int radius, int line) {
   Corner corner{radius, {}};
   corner.coverage.reserve(static_cast<std::size_t>(radius) * static_cast<std::size_t>(radius));
@@ -31,7 +31,7 @@ Corner make_corner(int radius, int line) {
   return corner;
 }
 
-// The corner with its top left pixel at (x, y), mirrored as asked.
+// Blends the corner with its top left pixel at (x, y), mirrored as requested.
 void blend_corner(const Canvas& canvas, int x, int y, const Corner& corner, bool mirror_x,
                   bool mirror_y, const Color& color) noexcept {
   const int n = corner.radius;
@@ -50,7 +50,7 @@ int fitting_radius(const Rect& rect, int radius) noexcept {
   return std::clamp(std::min(rect.width(), rect.height()) / 2, 0, radius);
 }
 
-// First dash index whose end lies behind `from`, for dashes of `period` from `start`.
+// Index of the first dash that ends after `from`, for dashes of `period` from `start`.
 int first_visible(int start, int from, int period) noexcept {
   return from <= start ? 0 : (from - start) / period;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes: box outlines, filled tags and fading polylines, anti-aliased where they are not
-// axis-aligned. They know pixels and colours, not detections.
+// Shapes: box outlines and filled tags, anti-aliased where they are not axis-aligned. They use
+// pixels and colours, and do not depend on detections.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct Corner {
   std::vector<std::uint8_t> coverage;  ///< radius x radius
 };
 
-/// Corners by (radius, line width); line width 0 is the filled corner. They are few: one image
-/// size needs two. The reference holds until the next call.
+/// Corners by (radius, line width); line width 0 is the filled corner. They are few: one image size
+/// needs two. The reference is valid until the next call.
 class CornerCache {
  public:
   const Corner& get(int radius, int line);
@@ -30,15 +30,15 @@ class CornerCache {
   std::map<std::pair<int, int>, Corner> corners_;
 };
 
-/// Outline of `line` pixels whose outer edge is `outer`; filled when there is no inside.
+/// Outline of `line` pixels whose outer edge is `outer`; filled if the inside is empty.
 void stroke_box(const Canvas& canvas, const Rect& outer, int line, int radius, const Color& color,
                 CornerCache& corners);
 
-/// The same in dashes of `dash` pixels and equal gaps, square corners.
+/// As above, with dashes of `dash` pixels, equal gaps and square corners.
 void stroke_dashed(const Canvas& canvas, const Rect& outer, int line, int dash,
                    const Color& color) noexcept;
 
-/// Filled; `round_bottom` false keeps the two lower corners square.
+/// Filled rectangle; `round_bottom` false keeps the two lower corners square.
 void fill_round(const Canvas& canvas, const Rect& rect, int radius, bool round_bottom,
                 const Color& color, CornerCache& corners);
 

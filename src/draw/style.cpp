@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes from the image's size, and what a tag says.
+// Derives sizes from the image's size, and makes the texts of tags.
 #include "draw/style.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ void append_score(std::string& text, const Overlay::Options& options, float scor
 }  // namespace
 
 Style style_for(const Overlay::Options& options, int width, int height) noexcept {
-  // The geometric mean of the sides: one size for images of equal area, upright or not.
+  // The geometric mean of the sides: images of equal area get equal sizes in both orientations.
   const double side = std::sqrt(static_cast<double>(width) * height);
   Style style;
   style.line = options.line_px > 0 ? options.line_px

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Style: every length of an overlay on one image, in pixels, and the text of the tags.
+// Style: all lengths of an overlay on one image, in pixels, and the texts of tags.
 #pragma once
 
 #include <string>
@@ -20,10 +20,10 @@ struct Style {
   float trail_width = 2;
 };
 
-/// Sizes that the options leave open follow from the image's.
+/// Sizes that the options do not set follow from the image's size.
 Style style_for(const Overlay::Options& options, int width, int height) noexcept;
 
-/// "person 87%", "class 7 87%", "person #12 87%". A score that is not a number is left out.
+/// "person 87%", "class 7 87%", "person #12 87%". A NaN score is left out.
 std::string tag_text(const Overlay::Options& options, const Detection& detection);
 std::string tag_text(const Overlay::Options& options, const Track& track);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UTF-8 to code points. Total: whatever is not UTF-8 becomes U+FFFD.
+// UTF-8 to code points. Never fails: bytes that are not UTF-8 become U+FFFD.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@ namespace halyard::draw {
 
 inline constexpr char32_t replacement_character = 0xFFFD;
 
-/// Takes one code point off the front of `text`, which must not be empty. An invalid byte, an
-/// overlong form, a surrogate or a cut sequence gives U+FFFD and takes one byte.
+/// Removes one code point from the front of `text`, which must not be empty. An invalid byte, an
+/// overlong form, a surrogate or a truncated sequence returns U+FFFD and removes one byte.
 inline char32_t next_code_point(std::string_view& text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON to objects. Every record is checked by hand: a file of others may hold anything.
+// Parses COCO JSON. Every record is checked by hand, because a file may hold anything.
 #include "halyard/evaluate.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,8 @@ using Json = nlohmann::json;
 
 constexpr std::int64_t max_extent = 65535;
 
-/// What is wrong with a value; empty: nothing. Begins with the path inside the record.
+/// Description of what is wrong with a value, beginning with the path inside the record; empty:
+/// nothing is wrong.
 using Problem = std::string;
 
 Error malformed(const Problem& problem) {
@@ -37,14 +38,14 @@ Result<Json> parse_json(std::string_view text) {
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& fault) {
-    return make_error(Errc::malformed, "is no JSON",
+    return make_error(Errc::malformed, "is not JSON",
                       fmt::format("line {}", line_of(text, fault.byte)));
   } catch (const Json::exception&) {
-    return make_error(Errc::malformed, "is no JSON", "a number is out of range");
+    return make_error(Errc::malformed, "is not JSON", "a number is out of range");
   }
 }
 
-/// Of a mask that was read.
+/// Area of a mask that has been checked.
 double area_of(const Rle& mask) {
   return static_cast<double>(rle_area(mask).value_or(0));
 }
@@ -139,7 +140,7 @@ Problem read_polygons(const Json& value, Rle& out) {
   return {};
 }
 
-/// `polygons`: whether they may be given.
+/// `has_polygons`: whether polygons are accepted.
 Problem read_mask(const Json& record, const CocoImage& image, bool has_polygons, Rle& out) {
   const Json* value = member(record, "segmentation");
   if (value == nullptr) return "segmentation: is missing";
@@ -202,7 +203,7 @@ Places places_of(const std::vector<T>& list) {
   return places;
 }
 
-/// Calls read(record) for each record of a list, and puts its place before what is wrong.
+/// Calls read(record) for each record of a list. Prefixes an error with the record's position.
 template <class Read>
 Status read_list(const Json& list, const std::string& name, Read&& read) {
   if (!list.is_array()) return malformed(name + ": must be an array");
@@ -214,14 +215,14 @@ Status read_list(const Json& list, const std::string& name, Read&& read) {
   return {};
 }
 
-/// Sorts by id. Two of one id are refused.
+/// Sorts by id. Refuses duplicate ids.
 template <class T>
 Status sort_by_id(std::vector<T>& list, const char* name) {
   std::sort(list.begin(), list.end(), [](const T& a, const T& b) { return a.id < b.id; });
   const auto twin = std::adjacent_find(list.begin(), list.end(),
                                        [](const T& a, const T& b) { return a.id == b.id; });
   if (twin == list.end()) return {};
-  return malformed(fmt::format("{}: the id {} comes twice", name, twin->id));
+  return malformed(fmt::format("{}: the id {} occurs twice", name, twin->id));
 }
 
 Problem read_annotation(const Json& record, const CocoTruth& truth, const Places& images,

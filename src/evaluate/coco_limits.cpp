@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums, in doubles: they cannot overflow.
+// The sums are doubles, which cannot overflow.
 #include "evaluate/coco_limits.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ void add_outline(const Json& points, Work& work) {
     own.steps += 1 + 5 * std::max(wide, high);
     own.runs += wide;
   }
-  // A longer outline is refused by itself, and is not walked.
+  // A longer outline is refused by coco_polygon(), and is not walked.
   work.steps += std::min(own.steps, MaskLimits::outline_steps);
   work.runs += std::min(own.runs, MaskLimits::outline_steps);
 }
@@ -78,7 +78,7 @@ Status check_comparisons(const CocoTruth& truth, std::span<const CocoObject> fou
     add(places[{object.image, object.category}].second, object);
   double sum = 0;
   for (const auto& [place, sides] : places) {
-    // The best 100 of an image and category are compared.
+    // Only the best 100 of an image and category are compared.
     const double objects = std::min(sides.second.objects, 100.0);
     sum += objects * sides.first.runs + sides.first.objects * sides.second.runs;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The outline in fifths of pixels, and the columns that it crosses. No mask is unpacked to pixels.
+// Walks the outline in fifths of a pixel and collects the columns that it crosses. Masks are never
+// unpacked to pixels.
 #include "evaluate/coco_polygon.h"
 
 #include <algorithm>
@@ -20,13 +21,13 @@ struct Step {
   std::int64_t y = 0;
 };
 
-/// Walks a closed outline in steps of a fifth of a pixel and collects the places, counted down the
-/// columns, where it passes from one pixel column's middle to the next one's.
+/// Walks a closed outline in steps of a fifth of a pixel. Collects the positions, counted down the
+/// columns, at which it crosses the middle of a pixel column.
 class Outline {
  public:
   explicit Outline(Size size) : size_(size) {}
 
-  /// Both ends are visited, in order.
+  /// Visits all steps of the edge in order, both ends included.
   void edge(Step from, Step to) {
     const std::int64_t wide = std::abs(to.x - from.x);
     const std::int64_t high = std::abs(to.y - from.y);
@@ -71,7 +72,7 @@ class Outline {
   std::vector<std::uint64_t> crossings_;
 };
 
-// Runs between places at which pixels turn on or off; two at one place undo each other.
+// Runs between the positions at which pixels switch on or off. Two at the same position cancel.
 std::vector<std::uint32_t> runs_between(std::vector<std::uint64_t>& places, std::uint64_t end) {
   std::sort(places.begin(), places.end());
   std::vector<std::uint32_t> runs;
@@ -104,7 +105,7 @@ std::optional<Rle> coco_polygon(std::span<const double> points, Size size) {
   }
   if (count < 3 || !(length < max_steps)) return std::nullopt;
   const auto step = [&](std::size_t i) {
-    // Cut towards zero, as the masks of others are.
+    // Truncated towards zero, as COCO's own masks are.
     return Step{static_cast<std::int64_t>(steps_per_pixel * points[2 * i] + 0.5),
                 static_cast<std::int64_t>(steps_per_pixel * points[2 * i + 1] + 0.5)};
   };

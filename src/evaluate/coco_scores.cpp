@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matching per image, then precision over recall per category.
+// Matches per image, then computes precision over recall per category.
 #include "halyard/evaluate.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t thresholds = 10;
 constexpr std::size_t recalls = 101;
-constexpr std::size_t max_found = 100;  // of an image and category
+constexpr std::size_t max_found = 100;  // per image and category
 constexpr std::array<std::size_t, 3> limits{1, 10, max_found};
 
 struct AreaRange {
@@ -32,7 +32,7 @@ constexpr std::array<AreaRange, 4> ranges{
     {{0, 1e10}, {0, 32.0 * 32}, {32.0 * 32, 96.0 * 96}, {96.0 * 96, 1e10}}};
 
 double threshold_of(std::size_t i) noexcept {
-  // Never above what rounding may leave of an overlap of exactly 1.
+  // As linspace(0.5, 0.95, 10) of NumPy computes them: the last one is exactly 0.95.
   const double step = (0.95 - 0.5) / 9;
   return i + 1 == thresholds ? 0.95 : static_cast<double>(i) * step + 0.5;
 }
@@ -48,29 +48,28 @@ double box_overlap(const CocoBox& found, const CocoBox& truth, bool is_crowd) no
   return shared / (is_crowd ? area : area + truth.width * truth.height - shared);
 }
 
-// Masks of one image have one size: check_objects() sees to it.
+// Masks of one image have one size, which check_objects() has checked.
 double mask_overlap(const Rle& found, const Rle& truth, bool is_crowd) {
   return rle_iou(found, truth, is_crowd).value_or(0.0);
 }
 
 using Objects = std::vector<const CocoObject*>;
 
-/// One detection after matching: by threshold, whether it found something, and whether it does not
-/// count.
+/// One detection after matching. For each threshold: whether it matched, and whether it is ignored.
 struct Judged {
   double score = 0;
   std::bitset<thresholds> is_match;
   std::bitset<thresholds> is_ignored;
-  std::size_t rank = 0;  ///< among those of its image
+  std::size_t rank = 0;  ///< among the detections of its image
 };
 
-/// The detections of one category and range, and how many annotations there were to find.
+/// The detections of one category and area range, and the number of annotations to find.
 struct Tally {
   std::vector<Judged> judged;
   std::size_t wanted = 0;
 };
 
-/// One image and category. Keeps its memory.
+/// Matches one image and category. Keeps its memory.
 class Matcher {
  public:
   explicit Matcher(bool has_masks) : has_masks_(has_masks) {}
@@ -113,13 +112,14 @@ class Matcher {
  private:
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
-  // Place in order_ of what the detection takes.
+  // Index in order_ of the annotation that the detection matches.
   std::size_t best_for(std::size_t d, double minimum, std::size_t counted) const {
     std::size_t best = none;
     for (std::size_t k = 0; k < order_.size(); ++k) {
       const std::size_t g = order_[k];
       if (is_taken_[g] && !truth_[g]->is_crowd) continue;
-      if (best < counted && k >= counted) break;  // one that counts goes before all others
+      if (best < counted && k >= counted)
+        break;  // an annotation that counts has priority over ignored ones
       const double overlap = overlaps_[d * truth_.size() + g];
       if (overlap < minimum) continue;
       minimum = overlap;
@@ -151,13 +151,13 @@ class Matcher {
   std::vector<bool> is_taken_;
 };
 
-/// Precision at the recalls, and the recall reached, of one threshold.
+/// Precision at the fixed recalls, and the recall reached, for one threshold.
 struct Curve {
   std::array<double, recalls> precision{};
   double recall = 0;
 };
 
-/// `judged`: best first.
+/// `judged` is sorted, best first.
 Curve curve_of(std::span<const Judged> judged, std::size_t wanted, std::size_t limit,
                std::size_t threshold) {
   std::vector<double> recall;
@@ -183,7 +183,7 @@ Curve curve_of(std::span<const Judged> judged, std::size_t wanted, std::size_t l
   return curve;
 }
 
-/// A mean that grows; nothing while it is empty.
+/// A running mean; nullopt while it is empty.
 struct Mean {
   double sum = 0;
   std::size_t count = 0;
@@ -197,17 +197,17 @@ struct Mean {
   }
 };
 
-/// By range, threshold: means over categories. Recall also by limit.
+/// Means over categories, by range and threshold. Recall is also by limit.
 struct Means {
   std::array<std::array<Mean, thresholds>, ranges.size()> precision;
   std::array<std::array<Mean, limits.size()>, ranges.size()> recall;
 
-  /// AP of the category.
+  /// Adds a category. Returns its AP.
   std::optional<double> add(std::size_t range, const Tally& tally) {
     Mean category;
     if (tally.wanted == 0) return {};
     for (std::size_t m = 0; m < limits.size(); ++m) {
-      if (range != 0 && limits[m] != max_found) continue;  // nobody asks
+      if (range != 0 && limits[m] != max_found) continue;  // not in the summary
       for (std::size_t t = 0; t < thresholds; ++t) {
         const Curve curve = curve_of(tally.judged, tally.wanted, limits[m], t);
         recall[range][m].add(curve.recall);
@@ -246,7 +246,7 @@ std::array<CocoMetric, 12> summary_of(const Means& m) {
            {"AR_large", "area from 96^2", m.recall[3][2].value()}}};
 }
 
-// By category, then image, then as they came.
+// Sorted by category, then image; otherwise in input order.
 Objects sorted(std::span<const CocoObject> objects) {
   Objects list;
   list.reserve(objects.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of presets, and the two steps that depend on them.
+// The table of presets, and the two steps that depend on a preset.
 #include "halyard/preset.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace halyard {
 namespace {
 
-/// The upright image in `rgb`, of its own size.
+/// Converts to an upright image in `rgb` of the source's size.
 Status convert_to_rgb(Processor& processor, const Tensor& image, Tensor& rgb) {
   const Size size = image.upright_size();
   if (rgb.rank() == 0 || rgb.size() != size) {

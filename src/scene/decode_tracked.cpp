@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes, tracks, and brings what belongs to each object into the order of the tracks.
+// Decodes, tracks, and sorts the data of each object into the order of the tracks.
 #include <algorithm>
 #include <utility>
 
@@ -39,9 +39,9 @@ void keep_rows(Decoded& decoded, std::size_t count) {
   keep_rows(decoded.masks.stored, decoded.masks.channels, count);
 }
 
-// Makes detection i the one that live[i] names, and drops those that none names. In place: filling
-// row k moves what was there to where row k came from, so that place is kept in live[k] until all
-// are done; a row that has been moved away is found by following these.
+// Reorders so that detection i is the one that live[i] names, and drops all others. In place:
+// filling row k moves its old content to the row that the new content came from. live[k] keeps that
+// row until the end, so a row that was moved is found by following these entries.
 void follow(std::span<Track> live, Decoded& decoded) {
   for (std::size_t i = 0; i < live.size(); ++i) {
     auto from = static_cast<std::size_t>(live[i].detection);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colour constants: ITU-R BT.601, BT.709 and BT.2020 weights, full and limited range.
+// Colour constants: the luma weights of ITU-R BT.601, BT.709 and BT.2020, full and limited range.
 #include "halyard/colorimetry.h"
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying elements between tensors, counted.
+// Copies elements between tensors and counts the copies.
 #include <cstring>
 
 #include "base/copy_count.h"

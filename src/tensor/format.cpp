@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of element types and pixel formats, and everything derived from them.
+// The tables of element types and pixel formats, and all functions that derive from them.
 #include "halyard/format.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ std::size_t shifted_up(std::size_t value, unsigned shift) noexcept {
   return (value + (std::size_t{1} << shift) - 1) >> shift;
 }
 
-// Rows that lie at the stride of the first plane, all planes counted: the tensor's rows.
+// Rows of the tensor: the rows of all planes, counted at the stride of the first plane.
 std::size_t stride_rows(const FormatInfo& f, std::size_t height) noexcept {
   switch (f.kind) {
     case K::packed:
@@ -149,8 +149,8 @@ std::optional<PixelFormat> format_from_fourcc(std::string_view fourcc) noexcept 
   const FormatInfo& f = info(format);
   std::size_t samples = width;
   if (f.kind == K::packed) {
-    // A packed pair of luma samples shares one Cb and Cr, so an odd width still stores a whole
-    // pair.
+    // Two luma samples of a packed format share one Cb and Cr, so an odd width is stored as whole
+    // pairs.
     const auto even = f.chroma_shift_x == 1 ? checked_round_up(width, 2) : width;
     const auto product = even ? checked_mul(*even, f.channels) : std::nullopt;
     if (!product) return fail(Errc::invalid_argument, "width: row size overflows", "{}", width);
@@ -197,7 +197,7 @@ std::optional<PixelFormat> format_from_fourcc(std::string_view fourcc) noexcept 
   const std::size_t chroma_height = shifted_up(height, f.chroma_shift_y);
   switch (f.kind) {
     case K::packed: {
-      // A packed pair of luma samples is stored whole.
+      // Packed formats store whole pairs of luma samples.
       const std::size_t stored = f.chroma_shift_x == 1 ? 2 * chroma_width : width;
       return {stored * f.channels * element_bytes, height, stride_bytes, 0};
     }
@@ -262,7 +262,7 @@ Result<ImageExtent> image_extent(PixelFormat format, std::span<const std::size_t
     if (f.kind == K::packed) return ImageExtent{shape[1], shape[0]};
     return ImageExtent{shape[2], shape[1]};
   }
-  // Invert stride_rows(): only one height can give this count of rows, if any does.
+  // Inverts stride_rows(): at most one height gives this count of rows.
   const std::size_t rows = shape[0];
   const std::size_t height = f.chroma_shift_x == 0   ? rows / 3
                              : f.chroma_shift_y == 0 ? rows / 2

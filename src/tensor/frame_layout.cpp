@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FrameLayout as tensors and as text.
+// Makes tensors from a FrameLayout, and writes and reads it as text.
 #include "halyard/frame_layout.h"
 
 #include <bit>
@@ -13,7 +13,7 @@
 namespace halyard {
 namespace {
 
-/// Words and numbers of a text, in their order.
+/// Reads words and numbers of a text in order.
 class Words {
  public:
   explicit Words(std::string_view text) : left_(text) {}
@@ -46,11 +46,11 @@ class Words {
 };
 
 Error malformed(std::string_view text) {
-  return fail(Errc::malformed, "frame: is no text of a frame's layout", "'{}'",
+  return fail(Errc::malformed, "frame: the text is not a frame layout", "'{}'",
               text.substr(0, 200));
 }
 
-/// "u8 0 2 480 1344 650 2": dtype, offset, rank, then extent and stride of each axis.
+/// Reads "u8 0 2 480 1344 650 2": dtype, offset, rank, then extent and stride of each axis.
 void read_tensor(Words& words, FrameLayout& frame, bool& fails) {
   const auto dtype = dtype_from_string(words.next());
   fails |= !dtype;
@@ -63,8 +63,8 @@ void read_tensor(Words& words, FrameLayout& frame, bool& fails) {
   }
 }
 
-/// "nv12 1920 1080 0 2 0 1920 0 2073600 1920 0": format, extent, modifier, count of planes, then
-/// offset, stride and colour plane stride of each.
+/// Reads "nv12 1920 1080 0 2 0 1920 0 2073600 1920 0": format, extent, modifier, count of planes,
+/// then offset, stride and colour plane stride of each plane.
 void read_image(Words& words, FrameLayout& frame, bool& fails) {
   const auto format = format_from_string(words.next());
   fails |= !format;
@@ -80,7 +80,7 @@ void read_image(Words& words, FrameLayout& frame, bool& fails) {
   }
 }
 
-/// Bytes that are nobody's: what a layout lies in can be checked without memory.
+/// A buffer without memory: a layout can be checked against its size alone.
 class NoMemory final : public Buffer {
  public:
   explicit NoMemory(std::size_t size_bytes) noexcept : Buffer(size_bytes, Memory::mem) {}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks image requests and computes row pitch, size and layout of images in memory.
 
 #include "tensor/image_storage.h"
 
@@ -28,7 +29,8 @@ Status check_compression(const ImageOptions& options) {
   return {};
 }
 
-// The pitch depends on the memory, which `automatic` decides: size for the widest pitch then.
+// The pitch depends on the kind of memory. For `automatic` it is chosen later, so the size must do
+// for the widest pitch.
 Result<std::size_t> asked_stride(std::size_t width, PixelFormat format,
                                  const ImageOptions& options) {
   if (options.stride_bytes == 0) {
@@ -38,8 +40,8 @@ Result<std::size_t> asked_stride(std::size_t width, PixelFormat format,
   HALYARD_TRY(const std::size_t tight, tight_stride(format, options.dtype, width));
   if (options.stride_bytes < tight || options.stride_bytes % size_of(options.dtype) != 0) {
     return fail(Errc::invalid_argument,
-                "stride: below the tight one, or no multiple of the element size",
-                "{} bytes, tight {}", options.stride_bytes, tight);
+                "stride: must hold a row and be a multiple of the element size",
+                "{} bytes, a row has {}", options.stride_bytes, tight);
   }
   return options.stride_bytes;
 }
@@ -93,7 +95,7 @@ Result<ImageStorage> image_storage(std::size_t width, std::size_t height, PixelF
   HALYARD_RETURN_IF_ERROR(check_compression(options));
   HALYARD_TRY(const std::size_t stride, asked_stride(width, format, options));
   HALYARD_TRY(const std::size_t bytes, image_bytes(format, options.dtype, width, height, stride));
-  // Counted last: what is refused becomes no image at all.
+  // Counted last, because a refused request makes no image.
   if (options.compression == Compression::any) fallbacks.fetch_add(1, std::memory_order_relaxed);
   return ImageStorage{stride, bytes};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an image takes in memory, for all that allocate one.
+// Size and row pitch of an image in memory, for all functions that allocate one.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ struct ImageStorage {
   std::size_t size_bytes = 0;
 };
 
-inline constexpr std::size_t pitch_alignment = 64;  // what GPUs and blitters want
+inline constexpr std::size_t pitch_alignment = 64;  // required by GPUs and blitters
 
 inline bool is_flat(const FormatInfo& f) noexcept {
   return f.kind == FormatKind::semi_planar || f.kind == FormatKind::tri_planar;
 }
-/// The entries that wrap_image() takes apart. A planar image is one.
+/// Number of entries of wrap_image(). A planar image has one.
 inline std::size_t storage_planes(const FormatInfo& f) noexcept {
   return f.kind == FormatKind::planar ? 1 : f.planes;
 }
@@ -30,12 +30,12 @@ Status check_image_size(std::size_t width, std::size_t height);
 Result<std::size_t> chosen_stride(PixelFormat format, DType dtype, std::size_t width,
                                   Memory memory);
 
-/// Layout of the tensor that shows such an image as numbers.
+/// Layout of the tensor that holds such an image as numbers.
 Layout image_layout(const FormatInfo& f, DType dtype, std::size_t width, std::size_t height,
                     std::size_t stride);
 
-/// Checks the request and chooses the row pitch. Errors: those of Tensor::create_image(),
-/// allocation aside.
+/// Checks the request and chooses the row pitch. Errors: those of Tensor::create_image(), but not
+/// those of the allocation.
 Result<ImageStorage> image_storage(std::size_t width, std::size_t height, PixelFormat format,
                                    const ImageOptions& options);
 

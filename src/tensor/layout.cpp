@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes and strides.
+// Checks and computes shapes and strides.
 #include <algorithm>
 #include <cstdint>
 

@@ -13,7 +13,7 @@
 namespace halyard {
 namespace {
 
-// Range of stored values, cut to what an i32 zero point can say.
+// Range of stored values, limited to the range of an i32 zero point.
 std::pair<std::int64_t, std::int64_t> range_of(DType dtype) noexcept {
   constexpr std::int64_t lowest = std::numeric_limits<std::int32_t>::min();
   constexpr std::int64_t highest = std::numeric_limits<std::int32_t>::max();

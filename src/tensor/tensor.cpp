@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors in general: making, wrapping, reshaping, batches. Images: tensor_image.cpp.
+// Tensors in general: create, wrap, reshape, batch. Images: tensor_image.cpp.
 #include "halyard/tensor.h"
 
 #include <algorithm>
@@ -19,8 +19,8 @@ std::size_t elements_behind(const Layout& layout, std::size_t axis) noexcept {
   return std::accumulate(dims.begin(), dims.end(), std::size_t{1}, std::multiplies<>());
 }
 
-// The axis of `to` whose indices tell apart the same elements; both layouts are contiguous and of
-// one size.
+// The axis of `to` whose indices separate the same elements as `axis` of `from`. Both layouts are
+// contiguous and have the same number of elements.
 std::optional<std::size_t> same_axis(const Layout& from, std::size_t axis, const Layout& to) {
   for (std::size_t i = 0; i < to.rank; ++i) {
     if (to.shape[i] == from.shape[axis] && elements_behind(to, i) == elements_behind(from, axis)) {
@@ -42,7 +42,7 @@ Result<Tensor> Tensor::create(DType dtype, std::span<const std::size_t> shape, M
 Result<Tensor> Tensor::create(const TensorSpec& spec, Memory memory) {
   HALYARD_TRY(Tensor tensor, create(spec.dtype, spec.shape, memory));
   if (spec.format) {
-    // Checked only: the network wants its own shape back, batch axis included.
+    // Only a check: the tensor keeps the network's shape, batch axis included.
     HALYARD_RETURN_IF_ERROR(tensor.with_format(*spec.format));
   }
   HALYARD_RETURN_IF_ERROR(tensor.set_quantization(spec.quantization));
@@ -63,7 +63,7 @@ Result<Tensor> Tensor::wrap(std::shared_ptr<Buffer> buffer, const Layout& layout
   if (layout.rank == 0 || layout.rank > max_rank) {
     return fail(Errc::invalid_argument, "layout.rank: must be 1..8", "{}", layout.rank);
   }
-  // Strides of 0 keep any shape inside; its count of elements must still be a number.
+  // With strides of 0 any shape fits the buffer, but its element count must still not overflow.
   HALYARD_RETURN_IF_ERROR(Layout::check_size(layout.dtype, layout.dims()));
   const auto reach = reach_of(layout);
   const std::size_t size = buffer->size_bytes();
@@ -79,7 +79,7 @@ Result<Tensor> Tensor::wrap(std::shared_ptr<Buffer> buffer, const Layout& layout
   layout_ = layout;
   planes_[0].buffer = std::move(buffer);
   planes_[0].offset_bytes = offset_bytes;
-  // What lies in the gaps may be somebody else's.
+  // The gaps may belong to somebody else.
   if (!layout.is_contiguous()) capacity_bytes_ = 0;
   return {};
 }
@@ -120,7 +120,7 @@ Result<Tensor> Tensor::wrap(std::shared_ptr<Buffer> buffer, const Layout& layout
   return *this;
 }
 
-// What a move leaves of numbers and flags; buffers and name are gone by then.
+// Resets the numbers and flags that a move leaves; buffers and name are moved already.
 [[gnu::hot]] void Tensor::forget() noexcept {
   layout_.rank = 0;
   for (PlaneSource& plane : planes_)
@@ -148,7 +148,7 @@ Status Tensor::set_quantization(std::optional<Quantization> quantization) {
 
 Status Tensor::set_item_format(std::optional<PixelFormat> format) {
   if (format) {
-    if (format_) return fail(Errc::invalid_argument, "item_format: an image is no batch");
+    if (format_) return fail(Errc::invalid_argument, "item_format: must be empty for an image");
     Tensor batch = *this;
     batch.item_format_ = format;
     HALYARD_RETURN_IF_ERROR(batch.batch(0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors without memory: what frames of one kind have in common.
+// Comparison of tensors without their memory: what all frames of one kind have in common.
 #include <utility>
 
 #include "halyard/tensor.h"
@@ -7,8 +7,8 @@
 
 namespace halyard {
 
-// Short code without branches, for it and both tensors are cold in a camera's loop. Axes beyond the
-// rank count, too: where they differ, the forms are taken for different.
+// Short code without branches, because it and both tensors are not in the cache in a camera's loop.
+// Axes beyond the rank are compared too: if they differ, the forms count as different.
 [[gnu::hot]] bool Tensor::has_form_of(const Tensor& other) const noexcept {
   const Layout& a = layout_;
   const Layout& b = other.layout_;

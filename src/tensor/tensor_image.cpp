@@ -78,7 +78,7 @@ Result<Tensor> Tensor::create_image_batch(std::size_t count, std::size_t width, 
   layout.shape[0] = count;
   layout.stride_bytes[0] = static_cast<std::ptrdiff_t>(*pitch);
   HALYARD_TRY(Tensor batch, wrap(std::move(buffer), layout));
-  batch.capacity_bytes_.reset();  // the gaps are its own
+  batch.capacity_bytes_.reset();  // the gaps belong to the batch
   batch.item_format_ = format;
   return batch;
 }
@@ -128,7 +128,7 @@ Size Tensor::size() const noexcept {
 
 [[gnu::hot]] Result<ImagePlane> Tensor::image_plane(std::size_t index) const {
   if (!format_) return fail(Errc::invalid_argument, "tensor: is not an image");
-  // Only the row length and count are taken from the geometry: the stride is the plane's own.
+  // Only row length and row count come from the geometry: each plane has its own stride.
   HALYARD_TRY(const PlaneGeometry g, plane_geometry(*format_, dtype(), width_, height_, 0, index));
   const FormatInfo& f = info(*format_);
   const PlaneSource& source = planes_[f.kind == FormatKind::planar ? 0 : index];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mapping of whole tensors, plane by plane.
+// Maps whole tensors, plane by plane.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -15,14 +15,14 @@ namespace halyard {
 
 namespace {
 
-// Rows of one pitch with gaps between them that hold all elements, where there are such: the axes
-// from the widest stride on are rows as long as they continue each other, the others lie side by
-// side. None: the elements' outer bounds say as much.
+// Rows of one pitch, with gaps between them, that hold all elements, if such rows exist. Axes with
+// small strides form the row. The axes with wider strides, as long as each continues the one
+// before, are the rows. Nullopt: the elements' outer bounds are as exact.
 std::optional<ByteRegion> rows_of(const Layout& layout, ByteRegion bounds) {
   struct Axis {
     std::size_t stride, extent;
   };
-  std::array<Axis, max_rank> axes;  // the narrowest stride first
+  std::array<Axis, max_rank> axes;  // sorted by stride, the smallest first
   std::size_t count = 0;
   for (std::size_t i = 0; i < layout.rank; ++i) {
     const auto stride = static_cast<std::size_t>(std::abs(layout.stride_bytes[i]));
@@ -40,7 +40,7 @@ std::optional<ByteRegion> rows_of(const Layout& layout, ByteRegion bounds) {
   const std::size_t pitch = axes[axis].stride;
   std::size_t rows = axes[axis].extent;
   for (++axis; axis < count; ++axis) {
-    // Rows of outer axes must fall on the same pitch; those between two of them count too.
+    // Rows of outer axes must fall on the same pitch; the rows between two of them count too.
     if (axes[axis].stride % pitch != 0) return std::nullopt;
     rows += (axes[axis].extent - 1) * (axes[axis].stride / pitch);
   }
@@ -48,9 +48,9 @@ std::optional<ByteRegion> rows_of(const Layout& layout, ByteRegion bounds) {
   return ByteRegion{bounds.offset_bytes, run, rows, pitch};
 }
 
-// The bytes of a dense or strided tensor as one region, or none when it has no elements.
+// The bytes of a dense or strided tensor as one region; nullopt if it has no elements.
 std::optional<ByteRegion> run_of(const Layout& layout, std::size_t offset) {
-  // wrap() has found that the elements lie in the buffer.
+  // wrap() has checked that the elements lie in the buffer.
   const Reach reach = *reach_of(layout);
   if (reach.end == 0) return std::nullopt;
   const ByteRegion bounds{offset + static_cast<std::size_t>(reach.lowest),
@@ -73,7 +73,8 @@ std::size_t Tensor::byte_regions(std::span<ByteRegion, 4> regions) const noexcep
   const bool one = has_one_source();
   for (std::size_t i = 0; i < f.planes; ++i) {
     const PlaneSource& source = planes_[one ? 0 : i];
-    // Where a plane lies and its stride are its own; only what its rows use follows from the size.
+    // Each plane has its own offset and stride; only the used part of its rows follows from the
+    // size.
     const auto g = known_plane_geometry(f, element, width_, height_, source.stride_bytes, i);
     regions[i] = {source.offset_bytes, g.row_bytes, g.rows, source.stride_bytes};
     if (f.kind == FormatKind::planar)
@@ -87,7 +88,7 @@ bool Tensor::has_one_source() const noexcept {
 }
 
 bool aliases(const Tensor& a, const Tensor& b) noexcept {
-  // Most tensors are told apart by their buffers alone.
+  // Most pairs of tensors are separate by their buffers alone.
   if (!Tensor::may_share_memory(a, b)) return false;
   std::array<ByteRegion, 4> mine;
   std::array<ByteRegion, 4> yours;
@@ -103,8 +104,8 @@ bool aliases(const Tensor& a, const Tensor& b) noexcept {
   return false;
 }
 
-// Whether two regions share a byte: offsets count from one place where the buffers lie over one
-// kernel object, else from the addresses of this process.
+// Whether two regions share a byte. If the buffers lie over one kernel object, offsets count from
+// its begin; else the addresses in this process are compared.
 bool Tensor::share_bytes(const Buffer& one, const ByteRegion& mine, const Buffer& other,
                          const ByteRegion& yours) noexcept {
   if (&one == &other) return overlaps(mine, yours);
@@ -120,7 +121,7 @@ bool Tensor::share_bytes(const Buffer& one, const ByteRegion& mine, const Buffer
   return overlaps(at(one, mine), at(other, yours));
 }
 
-// Whether both lie in this process, and their outer bounds meet.
+// Whether both are mapped in this process and their outer bounds overlap.
 bool Tensor::share_addresses(const Buffer& one, const Buffer& other) noexcept {
   const auto first = reinterpret_cast<std::uintptr_t>(one.address());
   const auto second = reinterpret_cast<std::uintptr_t>(other.address());
@@ -128,7 +129,7 @@ bool Tensor::share_addresses(const Buffer& one, const Buffer& other) noexcept {
          second < first + one.size_bytes();
 }
 
-// Whether a pair of their buffers is one, or may lie over one kernel object or one memory.
+// Whether two of their buffers are the same, or may lie over one kernel object or one memory.
 bool Tensor::may_share_memory(const Tensor& a, const Tensor& b) noexcept {
   for (std::size_t i = 0; i < a.planes_.size() && a.planes_[i].buffer; ++i) {
     for (std::size_t k = 0; k < b.planes_.size() && b.planes_[k].buffer; ++k) {
@@ -185,12 +186,12 @@ Status Tensor::map_into(TensorMap& map, bool claimed) const {
     std::size_t first = 0;
     while (planes_[first].buffer != planes_[i].buffer)
       ++first;
-    // Planes of one buffer share one map, and with it the coherency work.
+    // Planes in one buffer share one map, and so its coherency work.
     if (first == i) {
       HALYARD_TRY(map.maps_[i], map_buffer(planes_[i].buffer, map.access_,
                                            claims ? regions : std::span<const ByteRegion>{}));
     }
-    // Read-only maps keep the address for reading; writable() guards the rest.
+    // A read-only map keeps the address for reading only; writable() prevents other use.
     bases[i] = const_cast<std::byte*>(map.maps_[first].bytes().data());
   }
   map.layout_ = layout_;
@@ -246,7 +247,7 @@ Status TensorMap::check_alignment() const {
   }
   for (std::size_t axis = 0; axis < layout_.rank; ++axis) {
     if (layout_.stride_bytes[axis] % static_cast<std::ptrdiff_t>(element) != 0) {
-      return fail(Errc::invalid_argument, "view: a stride is no multiple of the element size",
+      return fail(Errc::invalid_argument, "view: strides must be multiples of the element size",
                   "axis {}: {} bytes, {} has {}", axis, layout_.stride_bytes[axis],
                   to_string(layout_.dtype), element);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors taken apart into messages and put together again; what both ends hold a message to.
+// Takes tensors apart into messages and puts them together; the rules for messages at both ends.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -72,18 +72,19 @@ Status check_descriptors(const TensorMessage& m) {
 Status check_image(const TensorMessage& m) {
   if (!m.format) {
     if (m.width != 0 || m.height != 0 || m.plane_count != 1) {
-      return fail(Errc::corrupt, "message.format: none, but a size or planes of an image",
+      return fail(Errc::corrupt,
+                  "message.format: must be set when there is a size or more than one plane",
                   "{} x {}, {} planes", m.width, m.height, m.plane_count);
     }
     return {};
   }
   if (m.item_format) {
-    return fail(Errc::corrupt, "message.item_format: an image is no batch of images");
+    return fail(Errc::corrupt, "message.item_format: must be empty for an image");
   }
-  // Width and height are wrap_image()'s to check.
+  // wrap_image() checks width and height.
   const std::size_t planes = storage_planes(info(*m.format));
   if (m.plane_count != planes) {
-    return fail(Errc::corrupt, "message.planes.count: is not that of the format",
+    return fail(Errc::corrupt, "message.planes.count: must be that of the format",
                 "{} planes, {} has {}", m.plane_count, to_string(*m.format), planes);
   }
   return {};
@@ -93,16 +94,16 @@ Status check_planes(const TensorMessage& m) {
   for (std::size_t i = 0; i < m.plane_count; ++i) {
     const TensorMessage::Plane& plane = m.planes[i];
     if (plane.descriptor >= m.descriptor_count) {
-      return fail(Errc::corrupt, "message.plane.descriptor: there are fewer", "plane {}: {} of {}",
-                  i, plane.descriptor, m.descriptor_count);
+      return fail(Errc::corrupt, "message.plane.descriptor: must be below the count of descriptors",
+                  "plane {}: {} of {}", i, plane.descriptor, m.descriptor_count);
     }
     const std::size_t size = m.descriptors[plane.descriptor].size_bytes;
     if (plane.offset_bytes > size) {
-      return fail(Errc::corrupt, "message.plane.offset: behind the end of the memory",
+      return fail(Errc::corrupt, "message.plane.offset: must not be beyond the memory",
                   "plane {}: {} of {} bytes", i, plane.offset_bytes, size);
     }
     if (plane.offset_bytes % size_of(m.layout.dtype) != 0) {
-      return fail(Errc::malformed, "message.plane.offset: no multiple of the element size",
+      return fail(Errc::malformed, "message.plane.offset: must be a multiple of the element size",
                   "plane {}: {} for {}", i, plane.offset_bytes, to_string(m.layout.dtype));
     }
     if ((plane.stride_bytes != 0) != m.format.has_value()) {
@@ -121,7 +122,7 @@ Status check_planes(const TensorMessage& m) {
   return {};
 }
 
-// Index of a plane's buffer among those to send, which it joins when it is new.
+// Index of a plane's buffer among the buffers to send. A new buffer is added.
 Result<std::size_t> descriptor_of(TensorParts& parts, const std::shared_ptr<Buffer>& buffer) {
   const auto known = std::find(parts.buffers.begin(), parts.buffers.end(), buffer);
   const auto index = static_cast<std::size_t>(known - parts.buffers.begin());
@@ -214,7 +215,7 @@ Result<TensorParts> take_apart(const Tensor& tensor) {
   m.quantization = tensor.quantization();
   m.name = tensor.name();
   if (const auto valid = check_tensor_message(m); !valid) {
-    return fail(Errc::invalid_argument, "tensor: no receiver would take it", "{}",
+    return fail(Errc::invalid_argument, "tensor: a receiver would refuse it", "{}",
                 valid.error().message());
   }
   return parts;
@@ -225,7 +226,7 @@ Result<Tensor> put_together(const TensorMessage& m,
   auto tensor = wrap(m, buffers);
   if (!tensor) return contradiction("message.planes: do not fit their memory", tensor.error());
   if (!equal(tensor->layout(), m.layout)) {
-    return fail(Errc::corrupt, "message.layout: is not that of the image", "{} {}x{}",
+    return fail(Errc::corrupt, "message.layout: must be that of the image", "{} {}x{}",
                 to_string(*m.format), m.width, m.height);
   }
   if (const auto set = tensor->set_item_format(m.item_format); !set) {

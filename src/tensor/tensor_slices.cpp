@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of arrays: some indices of some axes, sharing the bytes. Parts of images: tensor_views.
+// Parts of arrays: some indices of some axes, over the same bytes. Parts of images: tensor_views.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -11,7 +11,7 @@
 namespace halyard {
 namespace {
 
-// Whether the range takes all of an axis, in its order.
+// Whether the range takes a whole axis in its order.
 bool is_whole(const AxisRange& range, std::size_t extent) noexcept {
   return range.keeps_axis && range.start == 0 && range.count == extent &&
          (range.step == 1 || extent == 1);
@@ -28,7 +28,7 @@ Status check_range(const AxisRange& range, std::size_t extent, std::size_t axis)
   const bool begins_inside = range.start < extent || (count == 0 && range.start <= extent);
   bool fits = begins_inside;
   if (begins_inside && count > 1) {
-    // How many steps there is room for, without a product that could overflow.
+    // How many steps fit, computed without a product that could overflow.
     const std::size_t room = range.step < 0 ? range.start : extent - 1 - range.start;
     const std::size_t step = range.step < 0 ? -static_cast<std::size_t>(range.step)
                                             : static_cast<std::size_t>(range.step);
@@ -40,7 +40,7 @@ Status check_range(const AxisRange& range, std::size_t extent, std::size_t axis)
               range.step, extent);
 }
 
-// The scales of the indices that are taken, along the axis that is left of theirs.
+// The scales of the selected indices, along the new position of their axis.
 std::optional<Quantization> sliced_quantization(const Quantization& whole,
                                                 std::span<const AxisRange> ranges) {
   if (!whole.axis) return whole;
@@ -82,7 +82,7 @@ Status Tensor::check_ranges(std::span<const AxisRange> ranges) const {
   return {};
 }
 
-// Bytes from the first element of `part` on that are no other element's.
+// Bytes from the first element of `part` on that belong to no other element.
 std::optional<std::size_t> Tensor::capacity_of(const Layout& part,
                                                std::span<const AxisRange> ranges) const noexcept {
   if (are_whole(layout_, ranges, 0)) return capacity_bytes_;
@@ -90,7 +90,7 @@ std::optional<std::size_t> Tensor::capacity_of(const Layout& part,
   const AxisRange& first = ranges[0];
   const std::size_t count = first.keeps_axis ? first.count : 1;
   if (!are_whole(layout_, ranges, 1) || (first.step != 1 && count != 1)) return own;
-  // Whole elements of the outermost axis, one behind the other, with the padding behind each.
+  // Whole elements of the outermost axis, one after the other, with the padding after each.
   const std::ptrdiff_t stride = layout_.stride_bytes[0];
   const auto pitch = static_cast<std::size_t>(std::abs(stride));
   if (stride < 0 && count != 1) return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other looks at the same bytes: parts of images, other formats, other sizes.
+// Other views of the same bytes: parts of images, other formats, other sizes.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -14,7 +14,8 @@
 namespace halyard {
 namespace {
 
-// The smallest unit that a part may begin at: a chroma block, or one period of a Bayer mosaic.
+// The unit that a part's position must be a multiple of: a chroma block, or one period of a Bayer
+// mosaic.
 Size block_of(const FormatInfo& f) noexcept {
   if (f.model == ColorModel::bayer) return {2, 2};
   return {1 << f.chroma_shift_x, 1 << f.chroma_shift_y};
@@ -36,7 +37,7 @@ Status check_region(const Region& region, const Size& size, const FormatInfo& f)
   return {};
 }
 
-// Parameters of indices begin..begin+count of the axis.
+// Parameters of the indices begin..begin+count of the axis.
 Quantization part_of(const Quantization& q, std::size_t begin, std::size_t count) {
   if (count == 1) return Quantization::per_tensor(q.scale_at(begin), q.zero_point_at(begin));
   const auto first = static_cast<std::ptrdiff_t>(begin);
@@ -47,7 +48,8 @@ Quantization part_of(const Quantization& q, std::size_t begin, std::size_t count
   return part;
 }
 
-// Of a part of an image; the rows of flat formats are planes, which no one axis can follow.
+// The quantization of a part of an image. The rows of flat formats hold several planes, which one
+// axis cannot describe.
 std::optional<Quantization> region_quantization(const Tensor& image, const Region& region) {
   const auto& q = image.quantization();
   if (!q || !q->axis) return q;
@@ -63,7 +65,7 @@ std::optional<Quantization> region_quantization(const Tensor& image, const Regio
   return q;
 }
 
-// Samples of plane i that lie under one column of it.
+// Samples per column of plane i.
 std::size_t samples_per_column(const FormatInfo& f, std::size_t i) noexcept {
   if (f.kind == FormatKind::packed) return f.channels;
   return i > 0 && f.kind == FormatKind::semi_planar ? 2 : 1;
@@ -96,7 +98,7 @@ Result<Tensor> Tensor::slice(const Region& region) const {
   const auto x = static_cast<std::size_t>(region.x);
   const auto y = static_cast<std::size_t>(region.y);
   Tensor part = *this;
-  // Unknown colour axes follow the height of the whole image, not of the part.
+  // Unknown colorimetry follows from the height of the whole image, not of the part.
   if (f.model == ColorModel::yuv) part.colorimetry_ = resolve(colorimetry_, height_);
   part.width_ = static_cast<std::size_t>(region.width);
   part.height_ = static_cast<std::size_t>(region.height);
@@ -133,11 +135,11 @@ Result<Tensor> Tensor::with_format(PixelFormat format) const {
   const bool planar = f.kind == FormatKind::planar;
   const std::ptrdiff_t row = planar ? stride[1] : stride[0];
   if (row <= 0 || stride[0] <= 0) {
-    return fail(Errc::unsupported, "strides: rows must lie one behind the other");
+    return fail(Errc::unsupported, "strides: rows and planes must have positive strides");
   }
   const Layout wanted =
       image_layout(f, dtype(), extent.width, extent.height, static_cast<std::size_t>(row));
-  // Colour planes may lie apart.
+  // Colour planes need not be adjacent.
   if (!std::equal(stride + (planar ? 1 : 0), stride + axes,
                   wanted.stride_bytes.begin() + (planar ? 1 : 0))) {
     return fail(Errc::unsupported, "strides: no image of this format has them", "{}", f.name);
@@ -152,7 +154,7 @@ Result<Tensor> Tensor::with_format(PixelFormat format) const {
   image.name_ = name_;
   image.capacity_bytes_ = capacity_bytes_;
   image.quantization_ = quantization_;
-  // The axes in front are of extent 1, so none of them has several scales.
+  // The leading axes have extent 1, so none of them has several scales.
   if (image.quantization_ && image.quantization_->axis) *image.quantization_->axis -= dropped;
   return image;
 }
@@ -174,8 +176,8 @@ Result<Tensor> Tensor::as_image() const {
     }
   }
   return fail(Errc::invalid_argument,
-              "tensor: its shape is no image; [1,]H,W,C or [1,]C,H,W with C of 1, 3 or 4 is",
-              "rank {}", rank());
+              "tensor: shape must be [1,]H,W,C or [1,]C,H,W with C of 1, 3 or 4", "rank {}",
+              rank());
 }
 
 Status Tensor::check_reconfigurable() const {
@@ -190,7 +192,7 @@ Status Tensor::check_reconfigurable() const {
                 "modifier {}", modifier_to_string(modifier_));
   }
   if (capacity_bytes_ == 0U) {
-    return fail(Errc::unsupported, "tensor: is a part of an image, its rows are not its own");
+    return fail(Errc::unsupported, "tensor: is a part of an image and shares its rows");
   }
   return {};
 }

@@ -10,7 +10,7 @@
 namespace halyard::track {
 namespace {
 
-constexpr float min_area = 1e-20F;  // below that of the least box that is taken
+constexpr float min_area = 1e-20F;  // below the area of the smallest box that is accepted
 
 }  // namespace
 
@@ -54,7 +54,8 @@ void AreaFilter::correct(const Box& measured) noexcept {
   const Eigen::Array4f kv = covariance / expected;
   const Xysr before = mean;
   mean += k * innovation;
-  // Neither can turn negative, as a combination of positive ones; rounding may still make them 0.
+  // Exactly, both stay positive, as combinations of positive values. Rounding could still make them
+  // 0.
   mean[2] = std::max(mean[2], before[2] / 16);
   mean[3] = std::max(mean[3], before[3] / 16);
   velocity += kv * innovation;

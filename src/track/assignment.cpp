@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shortest augmenting paths on each connected component of the allowed pairs: in tracking nearly
+// Shortest augmenting paths in each connected component of the allowed pairs. In tracking nearly
 // all components have one or two rows.
 #include "halyard/assignment.h"
 
@@ -25,7 +25,7 @@ bool precedes(const Pair& a, const Pair& b) noexcept {
   return a.row != b.row ? a.row < b.row : a.column < b.column;
 }
 
-// Disjoint sets over rows, then columns.
+// Disjoint sets over rows and columns; columns are numbered after the rows.
 class Components {
  public:
   void reset(std::size_t nodes) {
@@ -39,7 +39,7 @@ class Components {
     }
     return node;
   }
-  // The smaller index stays the root: a component's root is its first row.
+  // The smaller index stays the root, so a component's root is its first row.
   void join(std::uint32_t a, std::uint32_t b) noexcept {
     a = find(a);
     b = find(b);
@@ -50,19 +50,19 @@ class Components {
   std::vector<std::uint32_t> parent_;
 };
 
-// One component as a dense matrix. A row may also stay alone, at the cost `alone`: a column of its
-// own, which is never stored, for no other row can take it and its potential stays 0.
+// One component as a dense matrix. A row may also stay alone, at the cost `alone`. This is a column
+// of the row's own. It is not stored: no other row can take it and its potential stays 0.
 class Dense {
  public:
   void prepare(std::size_t columns) {
     if (local_.size() < columns) local_.resize(columns);
   }
 
-  // `pairs` sorted by row, then column; without `alone` as many pairs as can be.
+  // `pairs` are sorted by row, then column. Without `alone`: as many pairs as possible.
   void solve(std::span<const Pair> pairs, std::optional<double> alone,
              std::vector<std::int32_t>& column_of_row) {
     load(pairs);
-    // Dearer than any choice of pairs could save, so that pairs come first.
+    // Costs more than any choice of pairs can save, so that pairs have priority.
     alone_ = alone.value_or((largest_ + 1) * 2 * static_cast<double>(rows_.size() + 1));
     row_potential_.assign(rows_.size(), 0);
     column_potential_.assign(columns_.size(), 0);
@@ -98,8 +98,8 @@ class Dense {
     }
   }
 
-  // Dijkstra over reduced costs from `start` to the nearest free column, or to the row that had
-  // best be alone; then flips the path.
+  // Dijkstra over reduced costs from `start` to the nearest free column, or to the row that is best
+  // left alone; then flips the path.
   void augment(std::uint32_t start) {
     distance_.assign(columns_.size(), infinity);
     previous_.assign(columns_.size(), nobody);
@@ -133,7 +133,8 @@ class Dense {
     }
   }
 
-  // New potentials after a shortest path of `length` that ends in the column `end`, or in none.
+  // Updates the potentials after a shortest path of `length` that ends in the column `end`, or in
+  // no column.
   void settle(std::uint32_t start, std::uint32_t end, double length) {
     row_potential_[start] += length;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
@@ -143,8 +144,8 @@ class Dense {
     }
   }
 
-  // Relaxes from a row at distance `base`; gives the open column that is nearest now, if any can be
-  // reached.
+  // Relaxes from a row at distance `base`. Returns the nearest open column, or `nobody` if none can
+  // be reached.
   std::uint32_t nearest(std::uint32_t row, double base) {
     std::uint32_t best = nobody;
     double minimum = infinity;
@@ -165,8 +166,8 @@ class Dense {
     return best;
   }
 
-  std::vector<std::uint32_t> rows_, columns_;  // outside indices, ascending
-  std::vector<std::uint32_t> local_;           // outside column -> index into columns_
+  std::vector<std::uint32_t> rows_, columns_;  // indices of the whole problem, ascending
+  std::vector<std::uint32_t> local_;           // column of the whole problem -> index into columns_
   double largest_ = 0;
   double alone_ = 0;
   std::vector<double> cost_, row_potential_, column_potential_, distance_;
@@ -177,7 +178,7 @@ class Dense {
 }  // namespace
 
 struct HALYARD_LOCAL Assignment::Workspace {
-  std::vector<Pair> sorted;   // where the caller's were not
+  std::vector<Pair> sorted;   // used if the caller's are not sorted
   std::vector<Pair> grouped;  // by component, then row, then column
   std::vector<std::size_t> group_end;
   Components components;
@@ -190,7 +191,7 @@ struct HALYARD_LOCAL Assignment::Workspace {
                                               std::size_t columns, std::optional<double> alone);
 };
 
-// Afterwards `pairs` are in order.
+// Sorts `pairs` if necessary.
 Status Assignment::Workspace::check(std::span<const Pair>& pairs, std::size_t rows,
                                     std::size_t columns) {
   constexpr std::size_t maximum = std::numeric_limits<std::int32_t>::max();
@@ -213,13 +214,14 @@ Status Assignment::Workspace::check(std::span<const Pair>& pairs, std::size_t ro
   const auto twice = std::adjacent_find(
       pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return !precedes(a, b); });
   if (twice != pairs.end()) {
-    return fail(Errc::invalid_argument, "pairs: each at most once", "({}, {})", twice->row,
+    return fail(Errc::invalid_argument, "pairs: must not repeat a pair", "({}, {})", twice->row,
                 twice->column);
   }
   return {};
 }
 
-// Counting sort by component; group_end[r] ends the pairs of the component whose root is row r.
+// Counting sort by component. group_end[r] is the end of the pairs of the component with root row
+// r.
 void Assignment::Workspace::group(std::span<const Pair> pairs, std::size_t rows,
                                   std::size_t columns) {
   components.reset(rows + columns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ByteTrack, mode hal.
+// ByteTrack, mode `hal`.
 #include <cmath>
 
 #include "halyard/trace.h"
@@ -11,8 +11,8 @@ namespace halyard {
 namespace track {
 namespace {
 
-constexpr float aspect_deviation = 1e-2F;  // of a measured aspect; the paper's is 1e-1
-constexpr float coupling = 3;              // the paper's is 1
+constexpr float aspect_deviation = 1e-2F;  // of a measured aspect; the paper has 1e-1
+constexpr float coupling = 3;              // the paper has 1
 
 class ByteTrackHal final : public MethodOf<BoxFilter> {
  public:

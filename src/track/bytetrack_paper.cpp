@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ByteTrack, mode paper.
+// ByteTrack, mode `paper`.
 #include "halyard/trace.h"
 #include "track/kalman.h"
 #include "track/matcher.h"
@@ -26,7 +26,7 @@ class ByteTrackPaper final : public MethodOf<BoxFilter> {
       if (matcher_.is_open_track(i) && tracks[i].state == TrackState::tracked)
         tracks[i].state = TrackState::lost;
     }
-    // A tentative track whose one chance is over has not been seen.
+    // A tentative track has one frame to be seen again. If it is not, it is removed.
     remove_if([&](std::size_t i) {
       return tracks[i].state == TrackState::tentative || is_expired(tracks[i], frame.when);
     });
@@ -91,7 +91,7 @@ class ByteTrackPaper final : public MethodOf<BoxFilter> {
     }
   }
 
-  // Of a tracked and a lost track in one place the one that has lived longer is the object.
+  // If a tracked and a lost track overlap, the one that has lived longer is kept.
   void remove_duplicates() {
     seen_.clear();
     lost_.clear();

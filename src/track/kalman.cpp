@@ -7,7 +7,7 @@
 namespace halyard::track {
 namespace {
 
-// Standard deviations as shares of the height; the aspect has absolute ones.
+// Standard deviations as shares of the height; those of the aspect are absolute.
 constexpr float position_share = 1.0F / 20;
 constexpr float velocity_share = 1.0F / 160;
 constexpr float aspect_deviation = 1e-2F;
@@ -52,7 +52,7 @@ void BoxFilter::predict(double dt_frames, float coupling) noexcept {
   covariance = (covariance + f * velocity_variance).min(largest);
   velocity_variance = (velocity_variance + process_velocity).min(largest);
   mean = (mean + f * velocity).max(-largest).min(largest);
-  // A shrinking box never turns inside out, however long the step.
+  // A shrinking box keeps a positive size, however long the step.
   mean[2] = std::max(mean[2], aspect / 4);
   mean[3] = std::max(mean[3], height / 4);
 }

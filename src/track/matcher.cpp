@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The assignment of one pass.
+// Solves the assignment of one pass.
 #include "track/matcher.h"
 
 #include "base/assert.h"
 
 namespace halyard::track {
 
-// The pairs are ours: inside, each once, of finite cost.
+// The pairs are made here: indices are in range, no pair repeats, all costs are finite.
 std::span<const std::int32_t> Matcher::solve(std::optional<double> alone) {
   if (pairs_.empty()) return {};
   auto chosen = alone ? assignment_.cheapest(pairs_, rows_.size(), columns_.size(), *alone)

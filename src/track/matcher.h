@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matcher: the passes of one frame, in which open detections and open tracks find each other.
+// Matcher: the passes of one frame, which match open detections with open tracks.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@
 
 namespace halyard::track {
 
-/// A matched pair is closed for the passes that follow. Keeps its memory.
+/// A matched pair is closed for the following passes. Keeps its memory.
 class Matcher {
  public:
   struct Pass {
-    double min_iou = 0;           ///< for a candidate
-    std::optional<double> alone;  ///< cost of staying alone; none: as many pairs as can be
-    double min_kept_iou = 0;      ///< below, a chosen pair is dropped
+    double min_iou = 0;           ///< of a candidate pair
+    std::optional<double> alone;  ///< cost of staying alone; nullopt: as many pairs as possible
+    double min_kept_iou = 0;      ///< a chosen pair with a lower IoU is dropped
   };
 
-  /// Cost of a pair that is no candidate.
+  /// Cost of a pair that is not a candidate.
   static constexpr double never = std::numeric_limits<double>::infinity();
 
   explicit Matcher(bool is_class_aware) : is_class_aware_(is_class_aware) {}
 
-  /// Opens all of a frame.
+  /// Opens all detections and tracks of a frame.
   void begin(const FrameDetections& frame, std::size_t tracks) {
     frame_ = frame;
     detection_open_.assign(frame.detections.size(), 0);
@@ -41,9 +41,9 @@ class Matcher {
   }
   bool is_open_track(std::size_t track) const noexcept { return track_open_[track] != 0; }
 
-  /// One pass over the open detections and tracks that the predicates admit. `box(track)` is what a
-  /// track is compared by, `cost(detection, track, iou)` of a pair, `take(track, detection)` is
-  /// called for each pair chosen.
+  /// Runs one pass over the open detections and tracks that the predicates accept. `box(track)` is
+  /// the box that a track is compared by, `cost(detection, track, iou)` the cost of a pair.
+  /// `take(track, detection)` is called for each chosen pair.
   template <class Rows, class Columns, class BoxOf, class Cost, class Take>
   void run(const Pass& pass, std::span<const Track> tracks, Rows admits_detection,
            Columns admits_track, BoxOf box, Cost cost, Take take) {

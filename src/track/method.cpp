@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks of the options that all trackers have.
 
 #include "track/method.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind a Tracker: Impl, the front's state, and Method, what differs between the kinds.
+// Implementation of Tracker: Impl holds the common state; Method is what differs between trackers.
 #pragma once
 
 #include <algorithm>
@@ -23,12 +23,12 @@ struct FrameDetections {
   double dt = 0;  ///< nominal frames since the last update; 0 for the first
 };
 
-/// a - b for a >= b: the difference of two instants may not fit a signed count.
+/// a - b for a >= b. Unsigned, because the difference of two instants may not fit a signed count.
 inline std::uint64_t elapsed_ns(std::chrono::nanoseconds a, std::chrono::nanoseconds b) noexcept {
   return static_cast<std::uint64_t>(a.count()) - static_cast<std::uint64_t>(b.count());
 }
 
-/// Options that all kinds have.
+/// Options that all trackers have.
 struct Common {
   std::chrono::nanoseconds max_coast{0};
   std::chrono::nanoseconds frame_interval{1};
@@ -43,7 +43,7 @@ class Method {
   virtual void update(const FrameDetections& frame) = 0;
 
   const Common& common() const noexcept { return common_; }
-  std::vector<Track> tracks;   ///< the living, by id
+  std::vector<Track> tracks;   ///< the live ones, by id
   std::vector<Track> removed;  ///< in the last update, by id
   std::size_t left_out = 0;    ///< in the last update, because of max_tracks
 
@@ -51,7 +51,7 @@ class Method {
   bool is_expired(const Track& track, std::chrono::nanoseconds now) const noexcept {
     return elapsed_ns(now, track.last_seen) > static_cast<std::uint64_t>(common_.max_coast.count());
   }
-  /// A detection continues a track.
+  /// Continues a track with a detection.
   static void see(Track& track, const FrameDetections& frame, std::uint32_t detection) noexcept {
     const Detection& d = frame.detections[detection];
     track.score = d.score;
@@ -66,14 +66,14 @@ class Method {
   std::uint64_t next_id_ = 1;
 };
 
-/// A method that keeps a State beside each track.
+/// A method that keeps a State for each track.
 template <class State>
 class MethodOf : public Method {
  public:
   using Method::Method;
 
  protected:
-  /// Starts a track, unless there are as many as may be; says whether it did.
+  /// Starts a track. Returns false if max_tracks are live already.
   bool start(const FrameDetections& frame, std::uint32_t detection, TrackState state) {
     if (tracks.size() >= common_.max_tracks) {
       ++left_out;
@@ -86,7 +86,7 @@ class MethodOf : public Method {
     return true;
   }
 
-  /// Moves the tracks that `is_over(index)` holds for to `removed`; keeps the order.
+  /// Moves the tracks for which `is_over(index)` is true to `removed`; keeps the order.
   template <class Predicate>
   void remove_if(Predicate is_over) {
     std::size_t kept = 0;
@@ -109,13 +109,13 @@ class MethodOf : public Method {
   std::vector<State> states;  ///< parallel to tracks
 };
 
-/// "what" with the value seen, unless the rule holds.
+/// Error `what` with the value, if `holds` is false.
 Status check_option(bool holds, const char* what, double value);
-/// The same for a value that must be in [0, 1]; NaN is not.
+/// As above for a value that must be in [0, 1]; NaN is refused.
 inline Status check_share(float value, const char* what) {
   return check_option(value >= 0 && value <= 1, what, value);
 }
-/// The options that all kinds have. Errors: invalid_argument.
+/// Checks the options that all trackers have. Errors: invalid_argument.
 Status check_common(const Common& common);
 
 template <class Options>

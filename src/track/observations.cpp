@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OC-SORT's view of one track's past.
+// The past of one track in OC-SORT.
 #include "track/observations.h"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 namespace halyard::track {
 namespace {
 
-// For x in [0, 1], error below 2e-8: Abramowitz and Stegun, 4.4.46. The system's acos may differ
-// in its last bits from one processor to the next, and that could decide between two pairs.
+// acos for x in [0, 1], error below 2e-8: Abramowitz and Stegun, 4.4.46. The system's acos may
+// differ in its last bits between processors, which could decide between two pairs.
 double acos_of(double x) noexcept {
   constexpr double a[] = {1.5707963050, -0.2145988016, 0.0889789874, -0.0501743046,
                           0.0308918810, -0.0170881256, 0.0066700901, -0.0012624911};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OC-SORT.
+// The OC-SORT tracker.
 #include "track/observations.h"
 #include "track/streaks.h"
 

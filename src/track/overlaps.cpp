@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overlapping pairs by a sweep along x.
+// Finds overlapping pairs by a sweep along x.
 #include "track/overlaps.h"
 
 #include <algorithm>

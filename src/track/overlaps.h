@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which boxes of two lists overlap, and by how much. Knows nothing of time.
+// Which boxes of two lists overlap, and their IoU.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace halyard::track {
 
-/// IoU of two canonical boxes, in double and relative to the boxes: a box of a thousandth of a
-/// fraction counts like any other.
+/// IoU of two canonical boxes, computed in double. The result does not depend on the scale of the
+/// boxes, however small they are.
 double overlap(const Box& a, const Box& b) noexcept;
 
 struct OverlapPair {
@@ -24,8 +24,8 @@ struct OverlapPair {
 /// Finds overlapping pairs by a sweep along x. Keeps its memory.
 class OverlapFinder {
  public:
-  /// The pairs with IoU above 0 and at least `minimum`, by row, then column; valid until the next
-  /// call. O(n log n) and the pairs that overlap in x.
+  /// The pairs with IoU above 0 and at least `minimum`, sorted by row, then column; valid until the
+  /// next call. Time: O(n log n) plus the number of pairs that overlap in x.
   std::span<const OverlapPair> find(std::span<const Box> rows, std::span<const Box> columns,
                                     double minimum);
 
@@ -36,7 +36,7 @@ class OverlapFinder {
     std::uint32_t index = 0;
   };
   std::vector<Column> columns_;  // by x1
-  std::vector<float> reach_;     // the largest x2 up to here
+  std::vector<float> reach_;     // max x2 of all columns up to here
   std::vector<OverlapPair> found_;
 };
 

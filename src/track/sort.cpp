@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SORT.
+// The SORT tracker.
 #include "track/area_filter.h"
 #include "track/streaks.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What SORT and OC-SORT have in common: a track is believed once it was seen often enough in a row.
+// Common part of SORT and OC-SORT: a track is reported as tracked after min_hits matches in a row.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace halyard::track {
 
-/// Filter: made from a box, predict(dt), box().
+/// Requirements on Filter: constructed from a box; predict(dt); box().
 template <class Filter>
 struct Streak {
   explicit Streak(const Box& box) noexcept : filter(box) {}
   Filter filter;
-  std::uint32_t length = 0;  ///< associations in a row
+  std::uint32_t length = 0;  ///< matches in a row
 };
 
-/// The error of `min_hits`.
+/// Checks `min_hits`.
 inline Status check_hits(std::uint32_t min_hits) {
   return check_option(min_hits <= 1'000'000, "min_hits: must be at most 1000000", min_hits);
 }
@@ -28,7 +28,7 @@ class StreakMethod : public MethodOf<Streak<Filter>> {
   using Base = MethodOf<Streak<Filter>>;
 
  public:
-  /// Detections of `start_score` on start tracks.
+  /// A detection with a score of at least `start_score` can start a track.
   StreakMethod(const Common& common, std::uint32_t min_hits, float start_score)
       : Base(common),
         matcher_(common.is_class_aware),
@@ -58,14 +58,14 @@ class StreakMethod : public MethodOf<Streak<Filter>> {
   using Base::tracks;
 
  protected:
-  /// Runs the passes of one frame; tracks are where they are expected.
+  /// Runs the passes of one frame; tracks hold their predicted boxes.
   virtual void match(const FrameDetections& frame) = 0;
 
   using Base::states;
   Matcher matcher_;
 
  private:
-  // In the first frames nothing can have been seen often, and all is believed.
+  // In the first frames no track can have enough matches, so all count as tracked.
   TrackState state_after(std::uint32_t streak) const noexcept {
     return streak >= min_hits_ || frames_ <= min_hits_ ? TrackState::tracked
                                                        : TrackState::tentative;

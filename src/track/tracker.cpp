@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front of all trackers: checks what comes in, keeps the time.
+// The common part of all trackers: checks the input, keeps the time.
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +16,8 @@ bool is_coordinate(float value) noexcept {  // false for NaN
   return value >= -1e9F && value <= 1e9F;
 }
 
-// What can be tracked: a box with an extent, inside of what floats can square, and a score.
+// A trackable detection: its box has an extent and coordinates that floats can square, and its
+// score is finite.
 bool is_trackable(const Detection& d) noexcept {
   constexpr float min_side = 1e-9F;
   return is_coordinate(d.box.x1) && is_coordinate(d.box.y1) && is_coordinate(d.box.x2) &&

@@ -87,7 +87,7 @@ class Seeded(unittest.TestCase):
         self.expect_source("layers", HEAD, "src/bridge/deck.cpp")
 
     def test_a_drawing_that_differs_from_the_table(self):
-        self.expect("layers", "draw stands on", lambda: self.replace(
+        self.expect("layers", "draw depends on", lambda: self.replace(
             "docs/architecture.md", "| `image`, `track`, `decode` |", "| `image` |"))
 
     def test_a_public_header_that_the_page_does_not_list(self):

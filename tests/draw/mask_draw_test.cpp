@@ -368,7 +368,7 @@ TEST_F(MaskDrawErrors, SetsOfAnotherSizeOrCount) {
     return painter_.draw(image_, set, all, {.content = RegionF(0, 0, 8, 8), .clear = true});
   });
   ASSERT_TRUE(materialize(frame_.prototypes, frame_.detections, {{}, Size{40, 31}, {}}, set));
-  expect(Errc::invalid_argument, "another size",
+  expect(Errc::invalid_argument, "the image's size",
          [&] { return painter_.draw(image_, set, all, {.clear = true}); });
 }
 

@@ -75,11 +75,11 @@ TEST(CocoDocuments, what_is_wrong_is_named_by_its_path) {
     std::string json;
     const char* says;
   } cases[] = {
-      {"{\n\n1}", "is no JSON: line 3"},
+      {"{\n\n1}", "is not JSON: line 3"},
       {"[]", "must be an object"},
       {R"({"images": [], "categories": []})", "annotations: is missing"},
       {R"({"images": [{"id": 1}, {"id": 1}], "categories": [], "annotations": []})",
-       "images: the id 1 comes twice"},
+       "images: the id 1 occurs twice"},
       {R"({"images": [{"id": 1, "width": 0, "height": 4}], "categories": [], "annotations": []})",
        "images[0].width: 0, must be 1..65535"},
       {R"({"images": [], "categories": [], "annotations": [{"image_id": 4}]})",

@@ -102,7 +102,7 @@ class TestVal:
             halyard.val(tmp_path / "none.json", [])
         path = tmp_path / "gt.json"
         path.write_text("{")
-        with pytest.raises(halyard.DataError, match=r"gt\.json: is no JSON.*line 1"):
+        with pytest.raises(halyard.DataError, match=r"gt\.json: is not JSON.*line 1"):
             halyard.val(path, [])
         with pytest.raises(halyard.DataError, match=r"gt: .*annotations\[0\]\.bbox\[2\]: -1"):
             halyard.val(truth((0, 0, -1, 2)), [])

@@ -66,8 +66,8 @@ class Log(ProgramTest):
         done = self.info("nonsense")
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stderr.decode(),
-                         "halyard: error base: HALYARD_LOG: nonsense is no level; off, error, "
-                         "warn, info, debug and trace are. warn is in force\n")
+                         "halyard: error base: HALYARD_LOG must be off, error, warn, info, debug "
+                         "or trace: nonsense, warn is used\n")
         self.assertEqual(self.info("warn").stderr, b"")
 
     def test_trace_shows_what_the_library_does(self):

@@ -93,7 +93,7 @@ class NegotiateTest(ProgramTest):
                               "--explain", "i.pitch_align[1]", "--explain", "t.row_align")
         self.assertEqual(text.splitlines(), [
             "g.contig = true  blitter  (table)", "i.pitch_align[1] = 8 B  blitter  (table)",
-            "t.row_align: nobody says it; then it is element"])
+            "t.row_align: no party sets it; the default is element"])
         self.fail_with(2, "negotiate", EXAMPLES / "camera_g2d.json", "--explain", "t.rows",
                        says="t.rows")
 

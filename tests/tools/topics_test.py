@@ -96,7 +96,7 @@ class Nothing(TopicTest):
                      ("topic", "echo", "a", "--duration", "nan"), ("top", "--interval", "0")):
             with self.subTest(line):
                 self.fail_with(2, *line)
-        self.fail_with(2, "top", says="give --once, or --json")
+        self.fail_with(2, "top", says="give --once or --json")
 
 
 class Frames(TopicTest):

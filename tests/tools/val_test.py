@@ -216,8 +216,8 @@ class Refusals(ValTest):
         self.refused([], [], "images[0].height: is missing", images=[{"id": 1, "width": 5}])
         self.refused([], [], "width: 0, must be 1..65535",
                      images=[{"id": 1, "width": 0, "height": 5}])
-        self.refused([], [], "images: the id 1 comes twice", images=[{"id": 1}, {"id": 1}])
-        self.refused([], [], "categories: the id 4 comes twice", categories=[{"id": 4}, {"id": 4}])
+        self.refused([], [], "images: the id 1 occurs twice", images=[{"id": 1}, {"id": 1}])
+        self.refused([], [], "categories: the id 4 occurs twice", categories=[{"id": 4}, {"id": 4}])
         self.refused([], [], "file_name: must be a text", images=[{"id": 1, "file_name": 3}])
         self.refused([], [], "categories[0].name: must be a text",
                      categories=[{"id": 1, "name": 3}])

@@ -16,7 +16,7 @@ def shade(color, k):
 
 
 class Canvas:
-    """Draws one object that stands at image point (x0, y0).
+    """Draws one object at image point (x0, y0).
 
     bounds: (xmin, xmax, ymin, ymax) in metres around the object's origin,
     scale: pixels per metre, squash: horizontal factor of the yaw,

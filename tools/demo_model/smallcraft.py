@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Buoys, gulls and the things that are none of the three classes (distractors).
+"""Buoys, gulls and objects that belong to none of the three classes (distractors).
 
 Lengths are metres; origins are on the waterline (a flying gull's: its body).
 """

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handler uses atomics and async-signal-safe calls only. The raised signal is blocked while the
-// handler runs, and ends the process as it returns. Without SA_RESTART a read that waits for a pipe
-// comes back.
+// The handler uses only atomics and async-signal-safe calls. The raised signal is blocked while the
+// handler runs, and ends the process when it returns. Without SA_RESTART, a blocking read of a pipe
+// returns with EINTR.
 #include "interrupt.h"
 
 #include <atomic>

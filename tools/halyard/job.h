@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Job: one frame on its way, with the memory it needs. Jobs are recycled, so a running pipeline
-// allocates nothing of a frame's size but what the source brings.
+// Job: one frame in flight, with its memory. Jobs are recycled, so a running pipeline allocates
+// nothing of a frame's size, except in the source.
 #pragma once
 
 #include <chrono>
@@ -17,27 +17,27 @@
 
 namespace halyard::tool {
 
-/// One stage at a time has it.
+/// Only one stage at a time uses it.
 struct Job {
   explicit Job(Processor own) : processor(std::move(own)) {}
 
   // Kept from frame to frame.
   Processor processor;
-  Tensor input;     ///< the network's
-  Tensor rgb;       ///< the frame before it is resized, where that is asked for
-  Decoded decoded;  ///< what the head gave; with masks, boxes are cut at the network's input
+  Tensor input;     ///< of the network
+  Tensor rgb;       ///< the frame before it is resized, if the preset asks for it
+  Decoded decoded;  ///< output of the head; with masks, boxes are clipped to the network's input
   Rle rle;          ///< of one mask
   std::vector<Polygon> polygons;  ///< of one mask
   Tensor canvas;                  ///< upright RGB copy to draw on
-  Tensor video_frame;             ///< what the video writer takes
+  Tensor video_frame;             ///< input of the video writer
 
-  // This frame's.
+  // Data of the present frame.
   Frame frame;
   FrameRecord record;
   std::vector<Detection> found;  ///< in upright source pixels
-  /// Of found, where asked for, in the same pixels.
+  /// Masks of `found`, if requested, in the same pixels.
   MaskSet masks;
-  /// The part of the network's input that the image fills, for decoded.masks.
+  /// The part of the network's input that the image covers, for decoded.masks.
   RegionF content;
   std::vector<Track> tracks;
   std::vector<std::byte> encoded;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard: the program. Parses the command line and turns outcomes into exit codes.
+// halyard: the program. Parses the command line and converts results to exit codes.
 #include <fcntl.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -44,14 +44,14 @@ void log_to_stderr(halyard::LogLevel level, std::string_view target, std::string
   halyard::tool::report(name, text);
 }
 
-/// Every command takes --version.
+/// Every command has --version.
 void add_versions(CLI::App& app) {
   app.set_version_flag("--version", std::string("halyard ") + halyard::version());
   for (CLI::App* sub : app.get_subcommands({}))
     add_versions(*sub);
 }
 
-/// What was typed and is unknown, among the names that the command knows: the nearest.
+/// A hint with the known name that is nearest to an unknown argument.
 std::string meant(const CLI::App& command) {
   for (const std::string& text : command.remaining()) {
     std::vector<std::string> names;
@@ -69,7 +69,7 @@ std::string meant(const CLI::App& command) {
   return {};
 }
 
-/// Help and version come as exceptions too.
+/// Reports a parse error. --help and --version are exceptions too.
 int usage(const CLI::App& app, const CLI::ParseError& error, const char* first) {
   if (error.get_exit_code() == 0) {
     std::ostringstream text;
@@ -89,8 +89,8 @@ int usage(const CLI::App& app, const CLI::ParseError& error, const char* first) 
   return halyard::tool::report_usage("command line", error.what() + hint);
 }
 
-/// A file that is opened next must not become standard output by chance. Writes to what stands in
-/// for a closed descriptor fail.
+/// Opens /dev/null for standard streams that are closed, so that a file opened later does not
+/// become standard output. The wrong access mode makes reads and writes fail.
 void occupy_standard_streams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)
@@ -99,7 +99,8 @@ void occupy_standard_streams() {
 
 int parse_and_act(int argc, char** argv) {
   using namespace halyard;
-  CLI::App app("Sees objects in images and videos, and says how this machine does it.", "halyard");
+  CLI::App app("Finds objects in images and videos, and reports what works on this machine.",
+               "halyard");
   app.footer(examples);
   app.require_subcommand(1);
   tool::Action action;
@@ -140,7 +141,7 @@ int main(int argc, char** argv) {
   set_log_sink(log_to_stderr);
   const int code = parse_and_act(argc, argv);
   const Status flushed = tool::finish_stdout();
-  // Whatever went wrong before has been told, a failed write to standard output among it.
+  // Earlier failures have been reported, a failed write to standard output included.
   if (!flushed && code == tool::exit_ok) return tool::report("standard output", flushed.error());
   if (code != tool::exit_ok) tool::end_by_requested_signal();
   return code;

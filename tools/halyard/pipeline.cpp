@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneTBB's parallel_pipeline with five filters; a job travels as a pointer.
+// oneTBB's parallel_pipeline with five filters, which pass the job as a pointer.
 #include "pipeline.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 namespace halyard::tool {
 namespace {
 
-/// Gives the workers their names in traces.
+/// Names the worker threads for traces.
 class ThreadNamer : public tbb::task_scheduler_observer {
  public:
   explicit ThreadNamer(tbb::task_arena& arena) : tbb::task_scheduler_observer(arena) {
@@ -33,7 +33,7 @@ class ThreadNamer : public tbb::task_scheduler_observer {
 
 constexpr float outline_tolerance = 0.5F;  // pixels
 
-/// Empty of an empty mask.
+/// Empty if the mask is empty.
 std::vector<Point> largest_outline(const std::vector<Polygon>& polygons) {
   const Polygon* largest = nullptr;
   double area = 0;
@@ -66,7 +66,7 @@ Status Pipeline::add_job() {
 }
 
 void Pipeline::execute(std::size_t in_flight) {
-  // oneTBB ends the process where one of its threads cannot be started: ask the system first.
+  // oneTBB ends the process if it cannot start a thread, so startable_threads() is called first.
   const int cores = tbb::this_task_arena::max_concurrency();
   const auto others = startable_threads(static_cast<std::size_t>(std::max(cores - 1, 0)));
   tbb::task_arena arena(static_cast<int>(others) + 1);
@@ -113,7 +113,7 @@ bool Pipeline::read_frame(Job& job) {
     const trace::Span span("run.load");
     auto frame = parts_.inputs.next();
     if (!frame) {
-      // A read that Ctrl-C ended is no damaged input.
+      // A read that Ctrl-C has ended is not a damaged input.
       if (InterruptGuard::is_requested()) return false;
       report(parts_.inputs.current(), frame.error());
       ++outcome_.damaged;
@@ -143,7 +143,7 @@ void Pipeline::guard(Job& job, const char* what, Stage stage) {
 
 void Pipeline::fail_run(const std::string& what, const Error& error) {
   const std::lock_guard lock(failure_mutex_);
-  if (has_failed_.exchange(true)) return;  // the first failure is the one to tell
+  if (has_failed_.exchange(true)) return;  // only the first failure is reported
   report(what, error);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipeline: the stages of several frames at once, their order kept.
+// Pipeline: runs the stages of several frames at the same time and keeps the frames' order.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@
 
 namespace halyard::tool {
 
-/// Everything that a run works on; the pipeline borrows it.
+/// All parts of a run; the pipeline borrows them.
 struct PipelineParts {
   Inputs& inputs;
   Detector& detector;
@@ -28,7 +28,7 @@ struct PipelineParts {
   ResultFiles& results;
   Progress& progress;
   RunStats& stats;
-  bool has_masks = false;  ///< a file of results holds them
+  bool has_masks = false;  ///< a result file holds masks
   bool has_outlines = false;
   bool prints_lines = false;
 };
@@ -36,27 +36,27 @@ struct PipelineParts {
 /// How a run ended.
 struct Outcome {
   std::size_t frames = 0;
-  std::size_t damaged = 0;  ///< inputs that gave an error, each reported
-  bool has_failed = false;  ///< a stage failed, reported; outputs are not complete
+  std::size_t damaged = 0;  ///< inputs that had an error, each reported
+  bool has_failed = false;  ///< a stage failed and was reported; outputs are not complete
   bool was_interrupted = false;
 };
 
-/// Source and sink see the frames in their order; so do tracking and drawing, which remember the
-/// frames before. The rest runs for up to `in_flight` frames at once. Thread-bound.
+/// Source and sink handle the frames in order; so do tracking and drawing, which depend on earlier
+/// frames. The other stages run for up to `in_flight` frames at the same time. Thread-bound.
 class Pipeline {
  public:
   explicit Pipeline(PipelineParts parts) : parts_(parts) {}
-  /// Errors: what setting up `in_flight` jobs reports.
+  /// Errors: those of creating `in_flight` jobs.
   Result<Outcome> run(std::size_t in_flight);
 
  private:
   Status add_job();
   void execute(std::size_t in_flight);
   Job* load();                 // null: no more frames
-  void see(Job& job);          // any number at once
-  Status add_masks(Job& job);  // into the record
+  void see(Job& job);          // for any number of jobs at once
+  Status add_masks(Job& job);  // adds them to the record
   void follow(Job& job);       // in order
-  void encode(Job& job);       // any number at once
+  void encode(Job& job);       // for any number of jobs at once
   void deliver(Job* job);      // in order
   bool read_frame(Job& job);
   /// Runs a stage unless the job or the run has failed; a failure ends the run. `what` names an

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain text with a carriage return: works on every terminal.
+// Plain text with a carriage return, which works on every terminal.
 #include "progress.h"
 
 #include <fmt/format.h>

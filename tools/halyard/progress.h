@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress: one line on a terminal that overwrites itself; nothing anywhere else.
+// Progress: one line on a terminal that overwrites itself; nothing on other outputs.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace halyard::tool {
 
-/// Thread-bound. Draws at most ten times a second, on stderr, when stderr is a terminal.
+/// Thread-bound. Draws at most ten times per second, on stderr, if stderr is a terminal.
 class Progress {
  public:
   Progress(std::optional<std::size_t> total, bool is_wanted);
@@ -18,7 +18,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void update(std::size_t done);
-  /// Removes the line, for other output on the terminal.
+  /// Removes the line, so that other output can use the terminal.
   void clear();
 
  private:
@@ -30,7 +30,7 @@ class Progress {
   Clock::time_point last_{};
 };
 
-/// The line's text, without control characters; for the test.
+/// The text of the line, without control characters.
 std::string progress_line(std::size_t done, std::optional<std::size_t> total, double seconds);
 
 }  // namespace halyard::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stdio only: one call per line, so lines of several threads do not mix.
+// Only stdio, one call per line, so that lines of several threads do not mix.
 #include "report.h"
 
 #include <atomic>
@@ -21,7 +21,7 @@ void put(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) remember_failure(errno);
 }
 
-/// The first `count` characters.
+/// The first `count` UTF-8 characters.
 std::string cut(const std::string& text, std::size_t count) {
   std::size_t end = 0;
   for (; end < text.size(); ++end) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys come without Enter and are not shown; Ctrl-C stays a signal.
+// Keys are read without Enter and are not echoed; Ctrl-C stays a signal.
 #include "terminal.h"
 
 #include <poll.h>
@@ -49,7 +49,7 @@ std::optional<char> Terminal::key(std::chrono::milliseconds timeout) {
   if (::poll(&input, 1, static_cast<int>(timeout.count())) != 1) return std::nullopt;
   char key = 0;
   if (::read(STDIN_FILENO, &key, 1) == 1) return key;
-  // Its other end is gone.
+  // The other end of standard input is closed.
   has_keys_ = false;
   return std::nullopt;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Terminal: a screen of its own on standard output and single keys from standard input, put back as
-// they were at the end.
+// Terminal: an alternate screen on standard output and single keys from standard input. Both are
+// restored at the end.
 #pragma once
 
 #include <termios.h>
@@ -11,7 +11,7 @@
 
 namespace halyard::tool {
 
-/// One at a time.
+/// One object at a time.
 class Terminal {
  public:
   /// Whether standard output is a terminal.

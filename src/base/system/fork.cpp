@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fork() changes, told by a handler that is there from the loading of the library on.
+// What fork() changes. A handler, registered when the library is loaded, records it.
 #include "base/system/fork.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ namespace {
 std::atomic<bool> have_started{false};
 std::atomic<bool> are_lost{false};
 std::atomic<std::uint32_t> generation{1};
-// Descriptors plus 1, 0: a free place.
+// Descriptor + 1; 0: a free place.
 std::array<std::atomic<int>, 4096> parents_fds{};
 
 void become_child() noexcept {
@@ -63,7 +63,7 @@ ParentFd& ParentFd::operator=(ParentFd&& other) noexcept {
 
 void ParentFd::reset() noexcept {
   if (place_ != nullptr && generation_ != fork_generation()) {
-    // Closed already; the number may be another's by now.
+    // The fork handler has closed it; another file may have the number by now.
     static_cast<void>(fd_.release());
   } else if (place_ != nullptr) {
     place_->store(0, std::memory_order_relaxed);

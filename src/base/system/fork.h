@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of ours and fork(): a child has none of them, and waiting for them would take for ever.
+// Our threads and fork(): a child has none of them, and waiting for them would never end.
 #pragma once
 
 #include <atomic>
@@ -13,15 +13,15 @@
 
 namespace halyard {
 
-/// Said before threads are started, and before the library that starts them is first called.
+/// Call before starting threads, and before the first call of a library that starts them.
 /// Thread-safe.
 void threads_start() noexcept;
-/// Whether this process was forked from one that had said so. Such a process works on the threads
-/// that call. Thread-safe.
+/// Whether this process was forked from one that had called threads_start(). Such a process does
+/// the work on the calling threads. Thread-safe.
 bool threads_are_lost() noexcept;
 
-/// A descriptor that a child of fork() closes at once, for those that tell others by their end that
-/// this process has ended. The first 4096 of a process are closed so. Move-only. Thread-bound.
+/// A descriptor that a child of fork() closes at once. For descriptors whose end tells others that
+/// this process has ended. This holds for the first 4096 of a process. Move-only. Thread-bound.
 class HALYARD_LOCAL ParentFd {
  public:
   ParentFd() = default;
@@ -45,9 +45,10 @@ class HALYARD_LOCAL ParentFd {
   std::uint32_t generation_ = 0;
 };
 
-/// What `make` gives, at `place` from the first call on, until the process ends. Two threads that
-/// come first may both make it, and one is kept: nobody waits, as for a static local variable,
-/// which a child may do for ever when it is forked while another thread makes it.
+/// Returns the object at `place`, which `make` makes at the first call and which lives until the
+/// process ends. Two threads may both make one at the first call; one of them is kept. No thread
+/// waits, unlike for a static local variable: a child that is forked while another thread
+/// initialises that variable may wait for ever.
 template <class T, class Make>
 T& made_once(std::atomic<T*>& place, Make&& make) {
   T* known = place.load(std::memory_order_acquire);
@@ -58,9 +59,9 @@ T& made_once(std::atomic<T*>& place, Make&& make) {
   return *known;
 }
 
-/// One `T` for each process: a child of fork() gets a fresh one at its first call, for what the
-/// parent's threads had half done or locked is of no use to it; the old one is never destroyed, as
-/// is the last. Thread-safe.
+/// One `T` for each process. A child of fork() gets a new one at its first call, because the
+/// parent's threads may have left the old one locked or half changed. No `T` is destroyed.
+/// Thread-safe.
 template <class T>
 class PerProcess {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mmap, munmap, memfd_create and shm_open, in their one place.
+// The only place that calls mmap, munmap, memfd_create and shm_open.
 #include "base/system/mapped.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "base/checked.h"
 #include "base/text/format_error.h"
 
-// Of Linux 5.1 and 6.3; older C libraries do not name them.
+// Flags of Linux 5.1 and 6.3, which older C libraries do not define.
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
@@ -29,8 +29,8 @@
 namespace halyard {
 namespace {
 
-// Asks for memory that nobody can execute, as hardened kernels demand, and without that where the
-// kernel does not know the flag.
+// Asks for memory that cannot be executed, as hardened kernels demand. Leaves out the flag if the
+// kernel does not know it.
 int open_memfd(const char* name) noexcept {
   constexpr unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
   static std::atomic<bool> flag_unknown{false};
@@ -84,9 +84,10 @@ Result<Fd> create_shared_object() {
 
 namespace {
 
-// Mode 0600, as for POSIX shared memory: others of the system cannot open it through /proc.
+// Mode 0600, as for POSIX shared memory: other users cannot open it through /proc.
 Result<Fd> create_memfd(std::string_view name, std::size_t size_bytes) {
-  // Pages come at the first touch, so a size beyond the machine would only show as a later kill.
+  // The kernel gives pages at the first access. A size beyond the machine's memory would show only
+  // later, as SIGKILL.
   if (size_bytes > system_memory_bytes()) {
     return fail(Errc::no_memory, "shared memory: more than this machine has",
                 "{} bytes, RAM and swap are {}", size_bytes, system_memory_bytes());
@@ -129,13 +130,14 @@ Result<OwnMemory> create_own_memory(std::string_view name, std::size_t size_byte
                                     const OwnMemoryOptions& options) {
   HALYARD_TRY(Fd fd, create_memfd(name, size_bytes));
   HALYARD_TRY(MappedMemory mapped, MappedMemory::create(fd.get(), size_bytes, true));
-  // The first mapping stays writable when later ones are forbidden.
+  // The first mapping stays writable; the seal forbids later writable ones.
   constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | F_SEAL_FUTURE_WRITE;
   if (options.huge_pages) ::madvise(mapped.bytes().data(), size_bytes, MADV_HUGEPAGE);
   if (::fcntl(fd.get(), F_ADD_SEALS, seals) != 0) {
     const int status = errno;
     return make_error(status == EINVAL ? Errc::unsupported : Errc::os,
-                      "shared memory: cannot be sealed for one writer (Linux 5.1 can)", {}, status);
+                      "shared memory: cannot be sealed for one writer (needs Linux 5.1)", {},
+                      status);
   }
   OwnMemory memory{std::move(fd), std::move(mapped)};
   const std::size_t reserved = std::min(size_bytes, options.reserved_bytes);
@@ -172,7 +174,7 @@ Status reserve_memory(int fd, std::size_t offset, std::size_t size_bytes) {
 }
 
 std::size_t system_memory_bytes() noexcept {
-  // Asked once: it stands before every allocation of shared memory.
+  // Read once, because every allocation of shared memory calls this function.
   static std::atomic<std::size_t> once{0};
   if (const std::size_t bytes = once.load(std::memory_order_relaxed); bytes != 0) return bytes;
   struct sysinfo known = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Part files: made exclusively under a random name, known to the registry before they exist.
+// Part files: made exclusively under a random name, and entered in the registry before they exist.
 #include "halyard/output_file.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ std::size_t longest_name(int folder) {
   return limit > 0 ? std::min<std::size_t>(static_cast<std::size_t>(limit), NAME_MAX) : NAME_MAX;
 }
 
-// A long target's name is cut, between its UTF-8 characters.
+// A long target name is cut between its UTF-8 characters.
 std::string part_name(const std::string& target, std::size_t limit, std::uint64_t random) {
   const std::string tail = fmt::format(".part-{:016x}", random);
   std::size_t size = std::min(target.size(), limit - std::min(limit, tail.size() + 1));
@@ -41,8 +41,8 @@ std::string part_name(const std::string& target, std::size_t limit, std::uint64_
   return fmt::format(".{}{}", std::string_view(target).substr(0, size), tail);
 }
 
-// Owner, group and permissions of the file that is replaced, as far as that is permitted. A group
-// that did not have access gets none.
+// Gives the new file the owner, group and permissions of the file that it replaces, as far as
+// permitted. If the group cannot be kept, the new group gets only the rights that others have.
 Status keep_attributes(int fd, const struct stat& old, const std::string& path) {
   struct stat made {};
   if (::fstat(fd, &made) != 0) return fail_os(cannot_write, errno, path);
@@ -60,7 +60,7 @@ Status keep_attributes(int fd, const struct stat& old, const std::string& path) 
   return {};
 }
 
-// Standard output may be a pipe that does not block.
+// Standard output may be a non-blocking pipe.
 bool must_repeat(int fd) {
   if (errno == EINTR) return true;
   if (errno != EAGAIN) return false;
@@ -76,12 +76,12 @@ struct HALYARD_LOCAL OutputFile::Impl {
   std::string path;
   OutputTarget target;
   Fd fd;
-  std::string part;  // in the target's folder; empty: written directly
+  std::string part;  // in the target's folder; empty: `fd` is the target itself
   PartSlot slot;
   pid_t maker = ::getpid();
   std::string pending;
   std::uint64_t position = 0;
-  std::optional<Error> failed;  // the first failure; every later call has it
+  std::optional<Error> failed;  // the first failure; every later call returns it
   bool is_published = false;
   bool is_committed = false;
 
@@ -102,7 +102,7 @@ struct HALYARD_LOCAL OutputFile::Impl {
 };
 
 Status OutputFile::Impl::open_direct() {
-  // A link in /proc may lead to a file that has bytes of others, as standard output may.
+  // A link in /proc may lead to a file that holds other data already, as standard output may.
   const int append = S_ISLNK(target.existing->st_mode) ? O_APPEND : 0;
   fd = Fd(
       ::openat(target.folder.get(), target.name.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC | append));
@@ -113,7 +113,7 @@ Status OutputFile::Impl::open_direct() {
 Status OutputFile::Impl::open_part() {
   const int folder = target.folder.get();
   const std::size_t limit = longest_name(folder);
-  // Nobody else reads the new file before it has the permissions of the old one.
+  // Nobody else may read the new file before it has the permissions of the old one.
   const mode_t mode = target.existing ? 0600 : 0666;
   for (int attempt = 0; attempt < max_attempts; ++attempt) {
     HALYARD_TRY(const std::uint64_t random, random_value<std::uint64_t>());
@@ -142,7 +142,7 @@ Status OutputFile::Impl::check() const {
   return {};
 }
 
-// To the system.
+// Writes to the system.
 Status OutputFile::Impl::put(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd.get(), bytes.data(), bytes.size());
@@ -173,19 +173,19 @@ Status OutputFile::Impl::give_name() {
 }
 
 Status OutputFile::Impl::publish() {
-  // Some file systems tell of a full disk only here.
+  // Some file systems report a full disk only here.
   if (::close(fd.release()) != 0 && errno != EINTR) return fail_os(cannot_write, errno, path);
   return give_name();
 }
 
-// As far as that is possible: a disk has room for what it held.
+// Restores old bytes if possible: the disk had room for them before.
 void OutputFile::Impl::put_back(std::uint64_t offset, std::string_view bytes) noexcept {
   if (::pwrite(fd.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)) < 0) return;
   [[maybe_unused]] const int cut = ::ftruncate(fd.get(), static_cast<off_t>(offset + bytes.size()));
 }
 
 void OutputFile::Impl::discard() noexcept {
-  // A child made by fork() has a copy of this object; the file is its parent's.
+  // A child of fork() has a copy of this object; the file belongs to the parent.
   if (!part.empty() && maker == ::getpid()) ::unlinkat(target.folder.get(), part.c_str(), 0);
   part.clear();
   slot.leave();
@@ -218,7 +218,7 @@ Status OutputFile::write(std::span<const std::byte> bytes) {
   if (!impl_) return fail(Errc::invalid_argument, "output file is empty");
   HALYARD_RETURN_IF_ERROR(impl_->check());
   impl_->position += bytes.size();
-  // Somebody may read along at a pipe; files wait for a good size.
+  // A reader may follow a pipe, so its bytes are written at once. Bytes of files are collected.
   const bool is_large =
       is_direct() || impl_->is_published || impl_->pending.size() + bytes.size() >= flush_bytes;
   if (!is_large) {
@@ -279,8 +279,8 @@ Status OutputFile::publish() {
 Status OutputFile::replace_tail(std::uint64_t offset_bytes, std::string_view text) {
   const std::uint64_t end = position_bytes();
   if (impl_ && offset_bytes > end) {
-    return fail(Errc::invalid_argument, "offset is behind the position", "{} of {}", offset_bytes,
-                end);
+    return fail(Errc::invalid_argument, "offset must not be above the position", "{} of {}",
+                offset_bytes, end);
   }
   std::string old(impl_ ? end - offset_bytes : 0, '\0');
   HALYARD_TRY(const std::size_t got, read_at(offset_bytes, std::as_writable_bytes(std::span(old))));

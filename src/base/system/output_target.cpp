@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links are read here, one by one, because rename() would replace the first one. The folder stays
-// open from the first look to the last call, so nobody can exchange it in between.
+// Links are followed here, one by one, because rename() would replace the first one. The folder
+// stays open from the first check to the last call, so that nobody can exchange it in between.
 #include "base/system/output_target.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 namespace halyard {
 namespace {
 
-constexpr int max_links = 40;  // as Linux has it
+constexpr int max_links = 40;  // the limit of Linux
 constexpr const char* cannot_create = "file cannot be created";
 
 struct Split {
@@ -36,7 +36,8 @@ bool is_on_procfs(int folder) {
   return ::fstatfs(folder, &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
 }
 
-// Somebody else may lay a link in a folder of temporary files to have another file replaced.
+// Another user may put a link into a shared folder of temporary files, to make us replace another
+// file.
 bool is_trusted(int folder, const struct stat& link) {
   struct stat around {};
   if (::fstat(folder, &around) != 0) return false;
@@ -79,7 +80,7 @@ Result<OutputTarget> find_output_target(const std::string& path) {
     target.existing = seen;
     if (S_ISDIR(seen.st_mode)) return fail_os(cannot_create, EISDIR, path);
     target.is_direct = !S_ISREG(seen.st_mode);
-    // A link in /proc names an open file, which its text may not lead to.
+    // A link in /proc names an open file; its text may not lead to that file.
     if (!S_ISLNK(seen.st_mode) || is_on_procfs(folder)) return target;
     if (!is_trusted(folder, seen)) {
       return fail_os("symbolic link belongs to somebody else and lies in a shared folder", EACCES,

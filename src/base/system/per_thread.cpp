@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of POSIX threads, which tell of a lack of memory.
+// Keys of POSIX threads, which report a lack of memory.
 #include "base/system/per_thread.h"
 
 #include <cerrno>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers by getrandom(2), which gives up to 256 bytes whole.
+// Random numbers from getrandom(2), which never returns fewer than the requested bytes up to 256.
 #include "base/system/random.h"
 
 #include <sys/random.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that nobody guesses and that do not come twice, from the system.
+// Random numbers from the system, which cannot be guessed and do not repeat.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace halyard {
 
-/// Fills at most 256 bytes. Errors: os (the system gives none). Thread-safe.
+/// Fills at most 256 bytes. Errors: os (the system has none). Thread-safe.
 Status fill_random(std::span<std::byte> bytes);
 
 /// A value of random bytes. Errors: those of fill_random().

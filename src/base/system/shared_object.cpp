@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dlopen() and its reasons.
+// dlopen() and the texts of its errors.
 #include "base/system/shared_object.h"
 
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ std::string_view last_reason() {
 }  // namespace
 
 Result<SharedObject> SharedObject::open(const std::string& name, const char* what) {
-  // All names are bound at once: a library that does not fit fails here, not in the middle of work.
+  // All symbols are bound at once, so that a library that does not fit fails here and not later.
   void* const handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return fail(Errc::unsupported, what, "{}", last_reason());
   return SharedObject(handle);

@@ -9,15 +9,15 @@
 namespace halyard {
 
 /// A handle of an object that stays loaded until the process ends: libraries with threads or
-/// thread-local data do not survive unloading. Thread-safe.
+/// thread-local data cannot be unloaded safely. Thread-safe.
 class SharedObject {
  public:
-  /// `name`: an absolute path, or a file name that the loader looks up; nothing is taken from the
-  /// current folder. `what`: a literal, the error's, that says what to install or to set. Errors:
+  /// `name`: an absolute path, or a file name that the loader looks up; the current folder is not
+  /// searched. `what`: the error's text, a literal that names what to install or to set. Errors:
   /// unsupported, with the loader's reason.
   static Result<SharedObject> open(const std::string& name, const char* what);
 
-  /// The function `name`, or null where the object has none.
+  /// The function `name`, or null if the object has none.
   template <class Function>
   Function* function(const char* name) const noexcept {
     return reinterpret_cast<Function*>(address(name));

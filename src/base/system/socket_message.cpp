@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sendmsg() and recvmsg() with SCM_RIGHTS, so that no descriptor is ever lost.
+// sendmsg() and recvmsg() with SCM_RIGHTS. Every received descriptor is owned, so none is lost.
 #include "base/system/socket_message.h"
 
 #include <poll.h>
@@ -20,9 +20,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Room for control messages: of descriptors more than any message may bring, and what the kernel
-// adds for sockets that ask for credentials. The kernel fills what there is, so all of it is owned
-// at once.
+// Space for control messages: more descriptors than any message may carry, and the credentials that
+// the kernel adds for sockets that ask for them. The kernel fills all the space that there is, so
+// all received descriptors are owned at once.
 constexpr std::size_t control_bytes =
     CMSG_SPACE(sizeof(int) * (max_message_fds + 2)) + CMSG_SPACE(sizeof(struct ucred));
 
@@ -33,7 +33,7 @@ struct alignas(cmsghdr) Control {
 ReceivedFds take_fds(msghdr& message) {
   ReceivedFds received;
   for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
-    // SCM_PIDFD (4), asked for with SO_PASSPIDFD, is a descriptor too; nobody here wants it.
+    // SCM_PIDFD (4), which SO_PASSPIDFD asks for, is a descriptor too. It is closed.
     const bool rights = c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS;
     const bool pidfd = c->cmsg_level == SOL_SOCKET && c->cmsg_type == 4;
     if (!rights && !pidfd) continue;
@@ -72,7 +72,7 @@ Error send_error(int os_errno) {
   }
 }
 
-// The descriptors as one control message.
+// Packs the descriptors into one control message.
 Control pack(std::span<const int> fds, msghdr& message) {
   Control control;
   const std::size_t bytes = fds.size_bytes();
@@ -144,8 +144,9 @@ Result<ReceivedBytes> receive_some(int socket, std::span<std::byte> into,
     ReceivedBytes received{static_cast<std::size_t>(got), (message.msg_flags & MSG_TRUNC) != 0,
                            false, take_fds(message)};
     if ((message.msg_flags & MSG_CTRUNC) != 0) {
-      return fail(Errc::malformed,
-                  "message.descriptors: more than any message has, or than this process may open");
+      return fail(
+          Errc::malformed,
+          "message.descriptors: more than a message may have, or than this process may open");
     }
     return received;
   }
@@ -164,7 +165,7 @@ Status send_all(int socket, std::span<const std::byte> bytes, std::span<const in
     const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0) {
       done += static_cast<std::size_t>(sent);
-      // The descriptors have left with the first byte.
+      // The descriptors are sent with the first byte.
       message.msg_control = nullptr;
       message.msg_controllen = 0;
       continue;
@@ -203,7 +204,7 @@ Error peer_closed() {
   return fail(Errc::not_found, "socket: the peer has closed it");
 }
 
-// Fills `into` from a stream; `before` bytes of the message have been read already.
+// Fills `into` from a stream. `before`: bytes of the message that have been read already.
 Status receive_rest(int socket, std::span<std::byte> into, std::size_t before, ReceivedFds& fds,
                     const Deadline& deadline) {
   std::size_t done = 0;
@@ -235,7 +236,7 @@ Result<ReceivedMessage> receive_from_stream(int socket, std::size_t head_bytes,
                                             const MessageSize& size, const Deadline& deadline) {
   ReceivedMessage envelope;
   envelope.bytes.resize(head_bytes);
-  // Alone, for one read may join bytes without descriptors to later ones that have some.
+  // Read alone, because one read may join bytes without descriptors to later bytes that have some.
   const auto first = std::span(envelope.bytes).first(1);
   HALYARD_RETURN_IF_ERROR(receive_rest(socket, first, 0, envelope.fds, deadline));
   HALYARD_RETURN_IF_ERROR(
@@ -256,7 +257,7 @@ Result<ReceivedMessage> receive_packet(int socket, std::size_t max_bytes, bool d
     return fail(Errc::malformed, "message.size: outside its limits", "more than {} bytes came",
                 max_bytes);
   }
-  // A connection ends with an empty packet; datagrams have no end, but may be empty.
+  // An empty packet marks the end of a connection. Datagrams have no end, but may be empty.
   const bool closed = received.bytes == 0 && received.fds.count == 0 && !datagram;
   if (closed || received.reset) return peer_closed();
   envelope.bytes.resize(received.bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages over Unix sockets with file descriptors beside them, and waiting with a deadline.
+// Messages with file descriptors over Unix sockets, and waiting with a deadline.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@
 
 namespace halyard {
 
-/// When to stop waiting: never, for a negative timeout and for one that the clock cannot hold.
+/// When to stop waiting. Never: if the timeout is negative, or at least a year.
 class HALYARD_LOCAL Deadline {
  public:
   explicit Deadline(std::chrono::nanoseconds timeout);
-  /// For poll(): milliseconds, rounded up so that it does not spin; -1 for ever.
+  /// For poll(): milliseconds, rounded up so that poll() does not spin; -1: no limit.
   int left_ms() const;
-  /// None: for ever. Never negative.
+  /// Nullopt: no limit. Never negative.
   std::optional<std::chrono::nanoseconds> left() const;
   bool is_over() const { return left() == std::chrono::nanoseconds(0); }
 
@@ -30,21 +30,21 @@ class HALYARD_LOCAL Deadline {
   std::optional<std::chrono::steady_clock::time_point> when_;
 };
 
-/// Waits until the socket can go on (POLLIN, POLLOUT), or has something to say about why not.
-/// Errors: timeout, os.
+/// Waits until the socket is ready (POLLIN, POLLOUT) or has an error to report. Errors: timeout,
+/// os.
 Status wait_for_socket(int socket, short events, const Deadline& deadline);
 
-/// Most descriptors that a message of ours has.
+/// Max descriptors of one message.
 inline constexpr std::size_t max_message_fds = 16;
 
-/// Descriptors as they came, owned from the first moment on.
+/// Descriptors in the order received, owned as soon as they arrive.
 struct HALYARD_LOCAL ReceivedFds {
-  // More than any message may bring, so that too many are seen.
+  // More than any message may carry, so that too many are detected.
   std::array<Fd, max_message_fds + 16> fds;
   std::size_t count = 0;
 };
 
-/// What one recvmsg() brought.
+/// The result of one recvmsg().
 struct HALYARD_LOCAL ReceivedBytes {
   std::size_t bytes = 0;
   bool truncated = false;
@@ -54,7 +54,7 @@ struct HALYARD_LOCAL ReceivedBytes {
 /// Errors: timeout, invalid_argument (not connected), malformed (more descriptors than fit), os.
 Result<ReceivedBytes> receive_some(int socket, std::span<std::byte> into, const Deadline& deadline);
 
-/// SOCK_STREAM, SOCK_SEQPACKET or SOCK_DGRAM. Errors: invalid_argument (no AF_UNIX socket).
+/// SOCK_STREAM, SOCK_SEQPACKET or SOCK_DGRAM. Errors: invalid_argument (not an AF_UNIX socket).
 Result<int> unix_socket_type(int socket);
 
 /// A message with its descriptors.
@@ -63,20 +63,22 @@ struct HALYARD_LOCAL ReceivedMessage {
   ReceivedFds fds;
 };
 struct MessageLimits {
-  std::size_t head_bytes = 0;  ///< of each message; they say how many it has
+  std::size_t head_bytes = 0;  ///< of each message; they hold its size
   std::size_t max_bytes = 0;
 };
-/// How many bytes a message has by its head: head_bytes..max_bytes, or why there is none.
+/// Returns the size of a message from its head: head_bytes..max_bytes, or an error.
 using MessageSize = std::function<Result<std::size_t>(std::span<const std::byte> head)>;
-/// Receives one message, whole, on a socket of any type: of a stream as many bytes as `size` says,
-/// else one packet, which `size` does not see. Errors: invalid_argument, timeout (nothing came),
-/// not_found (the peer has closed), malformed, corrupt (ends early), those of `size`, os.
+/// Receives one whole message on a socket of any type: from a stream as many bytes as `size`
+/// returns, else one packet, for which `size` is not called. Errors: invalid_argument, timeout
+/// (nothing came), not_found (the peer has closed), malformed, corrupt (ends early), those of
+/// `size`, os.
 Result<ReceivedMessage> receive_message(int socket, const MessageLimits& limits,
                                         const MessageSize& size, const Deadline& deadline);
 
-/// Sends all bytes, the descriptors beside the first of them. At most max_message_fds. Errors:
-/// timeout (nothing has left), corrupt (a part has), invalid_argument (larger than the socket's
-/// send buffer, not connected), exhausted (too many descriptors are under way), os (peer gone).
+/// Sends all bytes, and the descriptors with the first byte. At most max_message_fds. Errors:
+/// timeout (nothing was sent), corrupt (only a part was sent), invalid_argument (larger than the
+/// socket's send buffer, not connected), exhausted (too many descriptors in flight), os (peer
+/// gone).
 Status send_all(int socket, std::span<const std::byte> bytes, std::span<const int> fds,
                 const Deadline& deadline);
 

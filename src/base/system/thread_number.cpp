@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Thread numbers from one atomic counter.
 
 #include "base/system/thread_number.h"
 

@@ -6,8 +6,8 @@
 
 namespace halyard {
 
-/// From 1 on. Never used again, unlike addresses and ids of threads: what a thread holds may
-/// outlive it. Thread-safe.
+/// Numbers start at 1 and are never used again, unlike addresses and ids of threads: data of a
+/// thread may outlive it. Thread-safe.
 std::uint64_t this_thread_number() noexcept;
 
 }  // namespace halyard

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks for threads by starting them; a mutex that holds its holder's generation of processes.
+// Tests how many threads can start by starting them. ForkMutex: a mutex that stores the fork
+// generation of its holder.
 #include "halyard/threads.h"
 
 #include <pthread.h>
@@ -14,7 +15,7 @@ namespace {
 
 std::atomic<std::size_t> proven{0};
 
-/// Started threads wait here until all have been.
+/// Started threads wait here until all have started.
 struct Gate {
   std::atomic<bool> is_open{false};
 };
@@ -28,7 +29,7 @@ void* wait_at(void* gate) noexcept {
 
 std::size_t startable_threads(std::size_t wanted) noexcept {
   if (wanted <= proven.load(std::memory_order_relaxed)) return wanted;
-  std::array<pthread_t, 256> threads;  // no work of ours is worth more
+  std::array<pthread_t, 256> threads;  // no work of the library uses more
   wanted = std::min(wanted, threads.size());
   Gate gate;
   std::size_t count = 0;
@@ -47,7 +48,7 @@ std::size_t startable_threads(std::size_t wanted) noexcept {
 bool ForkMutex::lock_slowly(std::uint32_t mine) noexcept {
   for (;;) {
     std::uint32_t seen = holder_.load(std::memory_order_relaxed);
-    // Whoever has waited wakes the next one, for there may be one.
+    // A thread that has waited marks the lock as contended, so that it wakes the next waiter.
     if (seen == 0) {
       if (holder_.compare_exchange_weak(seen, mine | 1, std::memory_order_acquire)) return true;
       continue;
@@ -60,7 +61,7 @@ bool ForkMutex::lock_slowly(std::uint32_t mine) noexcept {
   }
 }
 
-// Gives it back in the name of its holder, unless another thread has.
+// Releases the lock for a holder of the parent process, unless another thread has done so.
 void ForkMutex::take_over() noexcept {
   std::uint32_t seen = holder_.load(std::memory_order_relaxed);
   const std::uint32_t mine = fork_generation() * 2;

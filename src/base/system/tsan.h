@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells ThreadSanitizer of an order that it cannot see, because a library that is not instrumented
-// makes it. Nothing in other builds. Not a means of synchronisation.
+// Tells ThreadSanitizer of an order that it cannot see, because a library without instrumentation
+// makes it. Does nothing in other builds. This does not synchronise threads.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)
@@ -18,7 +18,7 @@ extern "C" void __tsan_release(void* address);
 
 namespace halyard {
 
-/// What was done before tsan_release(token) is ordered before what follows tsan_acquire(token).
+/// What happens before tsan_release(token) is ordered before what follows tsan_acquire(token).
 inline void tsan_release([[maybe_unused]] void* token) noexcept {
 #if defined(HALYARD_TSAN)
   __tsan_release(token);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front of a text for a message, without half a character.
+// The first bytes of a text for a message, never cut within a character.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,13 @@
 
 namespace halyard {
 
-/// The first `max_bytes` of a UTF-8 text, or up to 3 less where a character would be cut. Bytes
-/// that are not UTF-8 are cut anywhere.
+/// The first `max_bytes` bytes of a UTF-8 text, or up to 3 fewer if a character would be cut. A
+/// text that is not UTF-8 may be cut anywhere.
 constexpr std::string_view cut_text(std::string_view text, std::size_t max_bytes) noexcept {
   if (text.size() <= max_bytes) return text;
   std::size_t end = max_bytes;
   for (std::size_t i = 0; i < std::min<std::size_t>(max_bytes, 3); ++i, --end) {
-    // The first byte behind the end must begin a character.
+    // The first byte after the end must start a character.
     if ((static_cast<unsigned char>(text[end]) & 0xC0U) != 0x80U) return text.substr(0, end);
   }
   if ((static_cast<unsigned char>(text[end]) & 0xC0U) != 0x80U) return text.substr(0, end);

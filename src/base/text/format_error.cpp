@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Errors of system calls: the map from errno to error codes.
 
 #include "base/text/format_error.h"
 

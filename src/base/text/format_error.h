@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fail(): builds an Error whose detail is formatted. The one way in which errors are made.
+// fail(): builds an Error with a formatted detail. All errors are made with it or fail_os().
 #pragma once
 
 #include <fmt/format.h>
@@ -21,11 +21,11 @@ template <class... Args>
   return make_error(code, what, fmt::format(detail, std::forward<Args>(args)...));
 }
 
-/// A failed system call: the code follows from the errno (ENOENT not_found, EACCES permission,
+/// A failed system call. The code follows from the errno (ENOENT: not_found, EACCES: permission,
 /// ...).
 [[gnu::cold]] Error fail_os(const char* what, int os_errno, std::string detail = {});
 
-/// The class of a system error.
+/// The error code for an errno.
 Errc errc_from_errno(int os_errno) noexcept;
 
 }  // namespace halyard

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HALYARD_LOG: formats a message only when somebody would read it.
+// HALYARD_LOG: formats a message only if the level is enabled.
 #pragma once
 
 #include <fmt/format.h>

@@ -17,8 +17,8 @@ struct Range {
   char32_t first;
   char32_t last;
 };
-// Beyond ASCII: C1, directional marks, separators, embeddings and overrides, isolates, and the mark
-// that some readers take for the start of a file.
+// Beyond ASCII: C1, directional marks, separators, embeddings and overrides, isolates, and the byte
+// order mark.
 constexpr std::array<Range, 6> unsafe = {{{0x80, 0x9f},
                                           {0x61c, 0x61c},
                                           {0x200e, 0x200f},

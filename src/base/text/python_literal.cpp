@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cursor over the text; every step checks that there is text left.
+// A cursor over the text. Every step checks that there is text left.
 #include "base/text/python_literal.h"
 
 #include <charconv>
@@ -28,7 +28,7 @@ class Cursor {
     return true;
   }
 
-  /// A quoted string, its escapes resolved as far as names need them.
+  /// A quoted string; its escapes are resolved as far as names need them.
   std::optional<std::string> quoted() {
     const char quote = peek();
     ++position_;

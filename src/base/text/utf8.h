@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UTF-8 that comes from outside: character by character, strictly.
+// Strict decoding of UTF-8 that comes from outside, character by character.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ struct Utf8Character {
   std::size_t bytes = 0;  ///< 0: not UTF-8
 };
 
-/// The character at the front of `text`, which is not empty: shortest form, no surrogate, at most
-/// U+10FFFF.
+/// Decodes the character at the front of `text`, which must not be empty. Accepts the shortest form
+/// only, no surrogates, at most U+10FFFF.
 inline Utf8Character utf8_character(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
@@ -31,7 +31,7 @@ inline Utf8Character utf8_character(std::string_view text) noexcept {
   return {code, bytes};
 }
 
-/// Whether all of it is UTF-8; an empty text is.
+/// Whether the whole text is UTF-8; true for an empty text.
 inline bool is_utf8(std::string_view text) noexcept {
   while (!text.empty()) {
     const std::size_t bytes = utf8_character(text).bytes;

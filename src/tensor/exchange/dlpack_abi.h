@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The structs of DLPack 1.x as they lie in memory. They have names of their own, so that they never
-// meet those of a dlpack.h that a caller includes.
+// The structs of DLPack 1.x as they are in memory. They have names of their own, so that they do
+// not collide with those of a dlpack.h that a caller includes.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace halyard::dlpack_abi {
 
-// Versions of one major number share the layout below; minor ones add types, devices and flags.
-// What we say as producers is 1.0: the first with flags, which all readers of 1.x know.
+// All versions of one major number share the layout below; minor versions add types, devices and
+// flags. The library writes 1.0: the first version with flags, which all readers of 1.x know.
 inline constexpr std::uint32_t version_major = 1;
 inline constexpr std::uint32_t version_minor = 0;
 
 inline constexpr std::uint64_t flag_read_only = 1U << 0;
 inline constexpr std::uint64_t flag_is_copied = 1U << 1;
 
-// DLDeviceType: those whose memory a CPU reaches.
+// DLDeviceType: the devices whose memory the CPU can access.
 inline constexpr std::int32_t device_cpu = 1;
 inline constexpr std::int32_t device_cuda_host = 3;
 inline constexpr std::int32_t device_rocm_host = 11;
@@ -40,7 +40,7 @@ struct DataType {
   std::uint16_t lanes = 0;
 };
 
-// Element types that we share with DLPack, each with one lane.
+// Element types that the library shares with DLPack, each with one lane.
 struct TypeRow {
   DType dtype;
   DataType type;
@@ -81,7 +81,7 @@ struct ManagedVersioned {
 
 static_assert(sizeof(DataType) == 4 && offsetof(DataType, lanes) == 2);
 static_assert(sizeof(DlDevice) == 8 && sizeof(Version) == 8);
-// Offsets where pointers have 64 bits.
+// Offsets on machines with 64-bit pointers.
 static_assert(sizeof(void*) != 8 ||
               (sizeof(TensorInfo) == 48 && offsetof(TensorInfo, device) == 8 &&
                offsetof(TensorInfo, ndim) == 16 && offsetof(TensorInfo, dtype) == 20 &&
@@ -96,7 +96,7 @@ static_assert(sizeof(void*) != 8 ||
                offsetof(ManagedVersioned, flags) == 24 &&
                offsetof(ManagedVersioned, tensor) == 32));
 
-// The names of the public header for the same memory.
+// Casts between these structs and the names of the public header for the same memory.
 inline DLManagedTensor* to_public(Managed* managed) noexcept {
   return reinterpret_cast<DLManagedTensor*>(managed);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLPack as a producer: a map that lives in the manager's context until the consumer is done.
+// DLPack producer. The manager's context holds a map until the consumer is done.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -15,7 +15,7 @@
 namespace halyard {
 namespace {
 
-// What a consumer holds. The deleter ends the map, on whatever thread it is called.
+// What a consumer holds. The deleter ends the map, on any thread.
 template <class ManagedType>
 struct Exported {
   TensorMap map;
@@ -36,7 +36,7 @@ dlpack_abi::DataType data_type(DType dtype) noexcept {
   return row->type;
 }
 
-// One pointer and strides in whole elements must describe all of it.
+// One pointer and strides in whole elements must describe the whole tensor.
 Status check_exportable(const TensorMap& map) {
   if (!map.planes_adjacent()) {
     return fail(Errc::unsupported, "dlpack: the image's planes do not follow one another");
@@ -45,7 +45,7 @@ Status check_exportable(const TensorMap& map) {
   const std::size_t element = size_of(layout.dtype);
   for (std::size_t axis = 0; axis < layout.rank; ++axis) {
     if (layout.stride_bytes[axis] % static_cast<std::ptrdiff_t>(element) != 0) {
-      return fail(Errc::unsupported, "dlpack: a stride is no multiple of the element size",
+      return fail(Errc::unsupported, "dlpack: strides must be multiples of the element size",
                   "axis {}: {} bytes, {} has {}", axis, layout.stride_bytes[axis],
                   to_string(layout.dtype), element);
     }
@@ -71,7 +71,8 @@ Result<std::unique_ptr<Exported<ManagedType>>> export_tensor(const Tensor& tenso
     out->strides[axis] = layout.stride_bytes[axis] / element;
   }
   dlpack_abi::TensorInfo& info = out->managed.tensor;
-  // DLPack wants no address where there are no elements. Whether it may be written, the flag says.
+  // DLPack wants a null address if there are no elements. The flag holds whether writing is
+  // allowed.
   if (layout.element_count() != 0) info.data = const_cast<std::byte*>(out->map.data());
   info.device = {dlpack_abi::device_cpu, 0};
   info.ndim = layout.rank;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLPack as a consumer: everything that a producer says is checked, then its memory is wrapped.
+// DLPack consumer. It checks all fields of the producer, then wraps the memory.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace halyard {
 namespace {
 
-// DLDataTypeCode and DLDeviceType by value, for messages.
+// Names of DLDataTypeCode and DLDeviceType by value, for messages.
 constexpr const char* code_names[] = {
     "int",
     "uint",
@@ -53,7 +53,7 @@ Status check_device(const dlpack_abi::DlDevice& device) {
   constexpr std::array reachable{dlpack_abi::device_cpu, dlpack_abi::device_cuda_host,
                                  dlpack_abi::device_rocm_host, dlpack_abi::device_cuda_managed};
   if (std::find(reachable.begin(), reachable.end(), device.type) != reachable.end()) return {};
-  return fail(Errc::unsupported, "device: the CPU does not reach its memory", "device type {} ({})",
+  return fail(Errc::unsupported, "device: the CPU cannot reach its memory", "device type {} ({})",
               device.type, enumerator_name(device_names, device.type));
 }
 
@@ -63,13 +63,13 @@ Result<DType> check_type(const dlpack_abi::DataType& type) {
       return dtype;
   }
   const char* what = "dtype: has no counterpart among the element types";
-  if (type.lanes != 1) what = "dtype: elements of several lanes are not served";
-  if (type.bits < 8) what = "dtype: elements of fewer than 8 bits are not served";
+  if (type.lanes != 1) what = "dtype: elements of several lanes are not supported";
+  if (type.bits < 8) what = "dtype: elements of fewer than 8 bits are not supported";
   return fail(Errc::unsupported, what, "{} of {} bits, {} lanes",
               enumerator_name(code_names, type.code), type.bits, type.lanes);
 }
 
-// Shape as told, strides as those of a C-contiguous tensor.
+// A C-contiguous layout with the producer's shape.
 Result<Layout> check_shape(const dlpack_abi::TensorInfo& info, DType dtype) {
   if (info.ndim < 1 || info.ndim > static_cast<std::int32_t>(max_rank)) {
     return fail(Errc::invalid_argument, "ndim: must be 1..8", "{}", info.ndim);
@@ -91,7 +91,7 @@ Result<Layout> check_shape(const dlpack_abi::TensorInfo& info, DType dtype) {
   return Layout::contiguous(dtype, std::span(shape).first(rank));
 }
 
-// Takes over the strides; those of extents 0 and 1 mean nothing and stay the contiguous ones.
+// Takes the producer's strides. Those of extents 0 and 1 have no effect and stay contiguous.
 Status read_strides(const dlpack_abi::TensorInfo& info, Layout& layout) {
   if (info.strides == nullptr) return {};
   const auto element = static_cast<std::ptrdiff_t>(size_of(layout.dtype));
@@ -105,7 +105,7 @@ Status read_strides(const dlpack_abi::TensorInfo& info, Layout& layout) {
   return {};
 }
 
-// Where the lowest byte lies.
+// Address of the lowest byte.
 Result<std::byte*> check_address(const dlpack_abi::TensorInfo& info, const Layout& layout,
                                  const Reach& reach) {
   const std::size_t element = size_of(layout.dtype);
@@ -136,7 +136,7 @@ Result<std::byte*> check_address(const dlpack_abi::TensorInfo& info, const Layou
   return reinterpret_cast<std::byte*>(address);
 }
 
-// The producer's struct; given back with the last user, once the tensor has been made.
+// The producer's struct. Its deleter runs with the last user, but only if the tensor was made.
 template <class ManagedType>
 struct Taken {
   explicit Taken(ManagedType* m) noexcept : managed(m) {}
@@ -179,7 +179,7 @@ Result<Tensor> from_dlpack(DLManagedTensorVersioned* managed) {
   trace::Span span("tensor.from_dlpack");
   if (managed == nullptr) return fail(Errc::invalid_argument, "managed: is null");
   dlpack_abi::ManagedVersioned* const told = dlpack_abi::from_public(managed);
-  // Behind another major version nothing but the version itself may be looked at.
+  // With another major version, only the version field may be read.
   if (told->version.major != dlpack_abi::version_major) {
     return fail(Errc::version, "version: must be 1.x", "{}.{}", told->version.major,
                 told->version.minor);

@@ -20,12 +20,12 @@ constexpr std::uint32_t code(const char (&text)[5]) noexcept {
   return value;
 }
 
-// One layout and its codes in drm_fourcc.h and videodev2.h; 0: there is none.
+// One layout and its codes in drm_fourcc.h and videodev2.h; 0: no code.
 struct Row {
   PixelLayout layout;
   std::uint32_t drm = 0;
   std::uint32_t v4l2 = 0;
-  std::uint32_t v4l2_planes = 0;  // the code for planes in buffers of their own
+  std::uint32_t v4l2_planes = 0;  // the code for planes in separate buffers
 };
 
 constexpr std::array rows = {
@@ -61,7 +61,7 @@ constexpr std::array rows = {
     Row{{F::bayer_gbrg, T::u16}, 0, code("GB16")},
 };
 
-// Codes read as another layout: the alpha byte is there, but nobody defines it.
+// Codes that are read as another layout: the alpha byte exists, but its value is undefined.
 struct Undefined {
   std::uint32_t drm;
   std::uint32_t v4l2;
@@ -105,7 +105,7 @@ constexpr std::uint64_t bits(std::uint64_t value, unsigned first, unsigned count
   return (value >> first) & ((std::uint64_t{1} << count) - 1);
 }
 
-// Whether an Intel modifier has a colour control surface: all but the plain tilings.
+// Whether an Intel modifier has a colour control surface: true for all but the plain tilings.
 bool is_intel_compressed(std::uint64_t value) noexcept {
   constexpr std::uint64_t last_y_tiling = 3, four_tiled = 9, last_known = 17;
   return value > last_y_tiling && value <= last_known && value != four_tiled;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colorimetry as V4L2, DRM planes and EGL images spell it: videodev2.h, drm_color_mgmt.h and
+// Colorimetry in the codes of V4L2, DRM planes and EGL images: videodev2.h, drm_color_mgmt.h and
 // EGL_EXT_image_dma_buf_import.
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 namespace halyard {
 namespace {
 
-// An axis and its code; of several rows of one axis value the first is used on the way out.
+// One value and its code. If several rows have the same value, to_code() uses the first.
 template <class Axis>
 struct Pair {
   Axis axis;
@@ -55,7 +55,7 @@ constexpr std::array<Pair<ColorEncoding>, 3> encodings = {
 constexpr std::array<Pair<ColorRange>, 2> ranges = {
     {{ColorRange::full, 1}, {ColorRange::limited, 2}}};
 
-// What V4L2_MAP_YCBCR_ENC_DEFAULT says.
+// As V4L2_MAP_YCBCR_ENC_DEFAULT.
 ColorEncoding default_encoding(std::uint32_t colorspace) noexcept {
   switch (colorspace) {
     case smpte170m:
@@ -75,7 +75,7 @@ ColorEncoding default_encoding(std::uint32_t colorspace) noexcept {
   }
 }
 
-// What V4L2_MAP_QUANTIZATION_DEFAULT says of Y'CbCr.
+// As V4L2_MAP_QUANTIZATION_DEFAULT for Y'CbCr.
 ColorRange default_range(std::uint32_t colorspace) noexcept {
   if (colorspace == jpeg) return ColorRange::full;
   const bool known = default_encoding(colorspace) != ColorEncoding::unknown;

@@ -12,17 +12,18 @@ namespace halyard {
 namespace {
 
 constexpr auto max_bytes = static_cast<std::size_t>(PTRDIFF_MAX);
-// The longest that an image gets: planar, four channels of 65535 rows.
+// Max rows of an image: planar, four channels of 65535 rows.
 constexpr std::size_t max_rows = 4 * 65535;
 
-// Stride of the plane's rows. `g` has the tight one.
+// Stride of the plane's rows. `g` holds the tight stride; `asked` 0 selects it.
 Result<std::size_t> row_stride(const ImageLayout& p, const PlaneGeometry& g, std::size_t asked,
                                std::size_t i) {
   const std::size_t stride = asked == 0 ? g.stride_bytes : asked;
   if ((p.linear && stride < g.row_bytes) || stride % size_of(p.dtype) != 0) {
-    return fail(
-        Errc::invalid_argument, "planes: stride below the row, or no multiple of the element size",
-        "plane {}: {}, a row has {} bytes of {}", i, stride, g.row_bytes, to_string(p.dtype));
+    return fail(Errc::invalid_argument,
+                "planes: stride must hold a row and be a multiple of the element size",
+                "plane {}: {}, a row has {} bytes of {}", i, stride, g.row_bytes,
+                to_string(p.dtype));
   }
   const auto product = checked_mul(stride, max_rows);
   if (!product || *product > max_bytes) {
@@ -32,7 +33,7 @@ Result<std::size_t> row_stride(const ImageLayout& p, const PlaneGeometry& g, std
   return stride;
 }
 
-// Geometry as its own entry, or as part of the entry for the whole image.
+// Geometry of plane `i`, from its own entry or from the entry of the whole image.
 Result<PlaneGeometry> geometry_of(const ImageLayout& p, std::size_t stride, bool own_entry,
                                   std::size_t i) {
   // The image's stride is that of its first plane, and the other planes follow from it.
@@ -45,21 +46,20 @@ Result<PlaneGeometry> geometry_of(const ImageLayout& p, std::size_t stride, bool
   return g;
 }
 
-// Bytes between the colour planes of a planar image of which `g` is the first.
+// Bytes between the colour planes of a planar image; `g` is the first of them.
 Result<std::size_t> planar_stride(const ImageLayout& p, const PlaneGeometry& g, std::size_t asked) {
   if (info(p.format).kind != FormatKind::planar) return std::size_t{0};
   if (asked == 0) return g.rows * g.stride_bytes;
   const std::size_t rows = (g.rows - 1) * g.stride_bytes + g.row_bytes;
   if ((p.linear && asked < rows) || asked > max_bytes / 4 || asked % size_of(p.dtype) != 0) {
-    return fail(
-        Errc::invalid_argument,
-        "planes: plane_stride below the rows of a plane, or no multiple of the element size",
-        "{} bytes, the rows take {}", asked, rows);
+    return fail(Errc::invalid_argument,
+                "planes: plane_stride must hold a plane and be a multiple of the element size",
+                "{} bytes, the rows take {}", asked, rows);
   }
   return asked;
 }
 
-// Offset behind the last byte; nothing on overflow.
+// Offset after the last byte; nullopt on overflow.
 std::optional<std::size_t> end_of(const ImageLayout& p, const ByteRegion& region,
                                   std::size_t plane_stride) {
   if (!p.linear) return checked_add(region.offset_bytes, 1);
@@ -93,7 +93,7 @@ Result<PlacedPlane> place_plane(const ImageLayout& p, const Tensor::PlaneSource&
                 source.offset_bytes, g.rows, g.stride_bytes, source.buffer->size_bytes());
   }
   if (region.offset_bytes % size_of(p.dtype) != 0) {
-    return fail(Errc::invalid_argument, "planes: offset is no multiple of the element size",
+    return fail(Errc::invalid_argument, "planes: offset must be a multiple of the element size",
                 "plane {}: {} for {}", i, source.offset_bytes, to_string(p.dtype));
   }
   return PlacedPlane{region, plane_stride};

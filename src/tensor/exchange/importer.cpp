@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Importer: one Buffer for each kernel object, for as long as somebody holds it.
+// Importer: one Buffer for each kernel object, as long as somebody holds it.
 #include <array>
 #include <atomic>
 #include <unordered_map>
@@ -17,7 +17,7 @@
 namespace halyard {
 namespace {
 
-// A descriptor that may write and one that may not are different buffers over one object.
+// A writable and a read-only descriptor of one object give two buffers.
 struct ObjectKey {
   FdIdentity object;
   bool writable = false;
@@ -26,7 +26,7 @@ struct ObjectKey {
 
 struct ObjectHash {
   std::size_t operator()(const ObjectKey& key) const noexcept {
-    // Inodes count up and devices are few, so neighbours spread without further mixing.
+    // Inodes count up and there are few devices, so neighbours spread without further mixing.
     return static_cast<std::size_t>(key.object.inode * 2 + (key.writable ? 1 : 0)) ^
            static_cast<std::size_t>(key.object.device << 32U);
   }
@@ -34,14 +34,14 @@ struct ObjectHash {
 
 }  // namespace
 
-// Shared with the buffers in it, which take themselves out: they may outlive the Importer.
+// Shared with the buffers in it, which remove their own entries: they may outlive the Importer.
 struct HALYARD_LOCAL Importer::Table {
   struct Entry {
     std::weak_ptr<Buffer> buffer;
     std::uint64_t id = 0;
   };
 
-  mutable ForkMutex mutex;  // lost by fork(): buffers are not found again, and all else works
+  mutable ForkMutex mutex;  // lost after fork(): known buffers are not found again, all else works
   std::unordered_map<ObjectKey, Entry, ObjectHash> entries;
 
   class Membership;
@@ -49,8 +49,9 @@ struct HALYARD_LOCAL Importer::Table {
                                                        const FdMemory& memory);
 };
 
-// Hangs on each buffer and ends its entry with it. Until then the buffer's own descriptor keeps the
-// object alive, so an inode is not given to another object while its entry can be found.
+// Attached to each buffer; removes the buffer's entry when the buffer dies. Until then the buffer's
+// own descriptor keeps the object alive, so the kernel cannot give its inode to another object
+// while the entry can be found.
 class Importer::Table::Membership final : public Attachment {
  public:
   Membership(std::shared_ptr<Table> table, const ObjectKey& key, std::uint64_t id) noexcept
@@ -61,7 +62,7 @@ class Importer::Table::Membership final : public Attachment {
     const ForkLock lock(table_->mutex);
     if (!lock) return;
     const auto it = table_->entries.find(key_);
-    // A buffer that was imported while this one was dying owns the entry by now.
+    // A buffer that was imported while this one was being destroyed owns the entry by now.
     if (it != table_->entries.end() && it->second.id == id_) table_->entries.erase(it);
   }
 
@@ -75,7 +76,7 @@ namespace {
 
 Result<Fd> duplicate(int fd) {
   auto own = Fd::duplicate(fd);
-  if (!own) HALYARD_RETURN_IF_ERROR(fd_kind(fd));  // says better what is wrong with it
+  if (!own) HALYARD_RETURN_IF_ERROR(fd_kind(fd));  // gives a better error for a bad descriptor
   return own;
 }
 
@@ -90,7 +91,7 @@ Result<std::shared_ptr<Buffer>> adopt(Fd fd, const FdMemory& memory) {
 
 Result<std::shared_ptr<Buffer>> Importer::Table::find_or_adopt(const std::shared_ptr<Table>& table,
                                                                Fd fd, const FdMemory& memory) {
-  // Declared before the lock: should one of them die here, its Membership needs the lock.
+  // Declared before the lock: if one of them is destroyed here, its Membership needs the lock.
   std::shared_ptr<Buffer> known;
   std::shared_ptr<Buffer> fresh;
   const ObjectKey key{memory.identity, memory.writable};
@@ -98,7 +99,7 @@ Result<std::shared_ptr<Buffer>> Importer::Table::find_or_adopt(const std::shared
   if (!lock) return adopt(std::move(fd), memory);
   const auto it = table->entries.find(key);
   if (it != table->entries.end()) known = it->second.buffer.lock();
-  // An object that was resized since is taken up anew, by what it is today.
+  // An object that was resized since is imported again with its present size.
   if (known && known->size_bytes() == memory.size_bytes) return known;
   HALYARD_TRY(fresh, adopt(std::move(fd), memory));
   fresh->attach(table.get(), std::make_unique<Membership>(table, key, fresh->id()));
@@ -121,7 +122,7 @@ std::size_t Importer::size() const {
 
 Result<std::shared_ptr<Buffer>> Importer::import_buffer(int fd, const ImportOptions& options) {
   trace::Span span("tensor.import");
-  // All that follows looks at a descriptor of our own, whatever the caller does with his number.
+  // All later steps use a descriptor of our own, so that the caller may close his.
   HALYARD_TRY(Fd own, duplicate(fd));
   HALYARD_TRY(FdMemory memory, examine_memory(own.get()));
   if (options.require_sealed) HALYARD_RETURN_IF_ERROR(seal_memory(own.get(), memory));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wire form of a tensor message: writing, and reading what anybody may have written.
+// The wire form of a tensor message: writes it, and reads it without trusting the sender.
 #include "tensor/exchange/tensor_message.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class Reader {
     static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
     return get_bytes(field, &value, sizeof(value));
   }
-  /// A number of another width.
+  /// Reads a number whose type on the wire differs from that of `value`.
   template <class Wire, class T>
   Status get_as(const char* field, T& value) {
     Wire wire{};
@@ -56,7 +56,7 @@ class Reader {
     value = static_cast<T>(wire);
     return {};
   }
-  /// `count` numbers; nothing is allocated for more than there are.
+  /// Reads `count` numbers. Allocates nothing if fewer are left.
   template <class T>
   Status get_all(const char* field, std::size_t count, std::vector<T>& values) {
     if (count > rest_.size() / sizeof(T)) return ends_early(field);
@@ -201,7 +201,7 @@ Result<std::vector<std::byte>> encode_tensor_message(const TensorMessage& m) {
   out.put(byte_order_mark);
   out.put(tensor_message_version);
   const std::size_t size_at = out.bytes().size();
-  out.put(std::uint32_t{0});  // known at the end
+  out.put(std::uint32_t{0});  // the size, written at the end
   out.put(static_cast<std::uint32_t>(m.descriptor_count));
   for (const auto& descriptor : std::span(m.descriptors).first(m.descriptor_count)) {
     out.put(std::uint64_t{descriptor.size_bytes});
@@ -242,7 +242,7 @@ Result<MessageHeader> decode_message_header(std::span<const std::byte> bytes) {
   }
   HALYARD_RETURN_IF_ERROR(in.get("version", version));
   if (version != tensor_message_version) {
-    return fail(Errc::version, "message.version: not spoken here", "{}, this library speaks {}",
+    return fail(Errc::version, "message.version: not supported", "{}, this library supports {}",
                 version, tensor_message_version);
   }
   HALYARD_RETURN_IF_ERROR(in.get_as<std::uint32_t>("size", header.size_bytes));
@@ -261,12 +261,12 @@ Result<TensorMessage> decode_tensor_message(std::span<const std::byte> bytes,
                                             std::size_t descriptors) {
   HALYARD_TRY(const MessageHeader header, decode_message_header(bytes));
   if (header.size_bytes != bytes.size()) {
-    return fail(Errc::corrupt, "message.size: is not that of the message", "{} told, {} came",
-                header.size_bytes, bytes.size());
+    return fail(Errc::corrupt, "message.size: must be the bytes received",
+                "{} in the header, {} received", header.size_bytes, bytes.size());
   }
   if (header.descriptors != descriptors) {
-    return fail(Errc::corrupt, "message.descriptors: not as many as came", "{} told, {} came",
-                header.descriptors, descriptors);
+    return fail(Errc::corrupt, "message.descriptors: must be the count received",
+                "{} in the header, {} received", header.descriptors, descriptors);
   }
   Reader in(bytes.subspan(message_header_bytes));
   TensorMessage message;
@@ -278,7 +278,7 @@ Result<TensorMessage> decode_tensor_message(std::span<const std::byte> bytes,
   HALYARD_RETURN_IF_ERROR(read_quantization(in, message.quantization));
   HALYARD_RETURN_IF_ERROR(read_name(in, message.name));
   if (in.left() != 0) {
-    return fail(Errc::corrupt, "message: has bytes behind its end", "{}", in.left());
+    return fail(Errc::corrupt, "message: has bytes after its end", "{}", in.left());
   }
   HALYARD_RETURN_IF_ERROR(check_tensor_message(message));
   return message;

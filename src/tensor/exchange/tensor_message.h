@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The message that carries a tensor to another process: its one wire form, checked both ways.
+// The message that carries a tensor to another process: its only wire form, checked by both ends.
 #pragma once
 
 #include <array>
@@ -17,26 +17,26 @@
 
 namespace halyard {
 
-// Numbers as this machine has them (both ends run on it), one behind the other without padding:
+// Numbers in this machine's byte order (both ends run on it), one after the other without padding:
 //   header        4 bytes "HYTM", u16 byte order mark, u16 version, u32 bytes in all,
 //                 u32 descriptors (1..3)
 //   descriptors   each u64 size_bytes, u8 cpu_access
 //   layout        u8 dtype, u8 rank, per axis u64 extent and i64 stride_bytes
-//   image       u8 format, u8 item_format (255: none), u16 width, u8 flip, u8 rotation, u32
-//   height
-//                 (sizes 0: no image; flip and rotation are the orientation: who reads 32 bits of
-//                 width refuses an image that has one)
+//   image         u8 format, u8 item_format (255: none), u16 width, u8 flip, u8 rotation,
+//                 u32 height (sizes 0: no image; flip and rotation are the orientation: a reader
+//                 that takes them as the upper bits of a u32 width refuses an oriented image)
 //   colorimetry   u8 space, u8 transfer, u8 encoding, u8 range
 //   modifier      u64
 //   planes        u8 count, each u8 descriptor, u64 offset_bytes, u64 stride_bytes (0: no image)
 //   quantization  u32 scales (0: none), u32 zero points, i32 axis (-1: none), f32s, i32s
 //   name          u32 bytes, the bytes
-// An image's layout follows from the rest, its plane stride aside; it is sent all the same, so
-// that a reader need not know the formats. The descriptors travel beside the bytes, in their order.
+// An image's layout follows from the other fields, except its plane stride. It is sent all the
+// same, so that a reader need not know the formats. The descriptors are sent with the bytes, in
+// order.
 
-/// Bytes of the header, which tells how many more there are.
+/// Bytes of the header, which holds the size of the whole message.
 inline constexpr std::size_t message_header_bytes = 16;
-/// Most buffers that a tensor lies in.
+/// Max buffers of one tensor.
 inline constexpr std::size_t message_descriptor_limit = 3;
 
 struct MessageHeader {
@@ -44,7 +44,7 @@ struct MessageHeader {
   std::size_t descriptors = 0;  ///< 1..message_descriptor_limit
 };
 
-/// What the message says, every value inside its own limits and in agreement with the others.
+/// Content of a message. Every value is within its limits, and all agree with one another.
 struct TensorMessage {
   struct Descriptor {
     std::size_t size_bytes = 0;
@@ -71,19 +71,19 @@ struct TensorMessage {
   std::string name;
 };
 
-/// A checked message as bytes. Errors: invalid_argument (above tensor_message_limit).
+/// Writes a checked message as bytes. Errors: invalid_argument (above tensor_message_limit).
 Result<std::vector<std::byte>> encode_tensor_message(const TensorMessage& message);
 
 /// `bytes`: at least message_header_bytes. Errors: corrupt (shorter), malformed, version.
 Result<MessageHeader> decode_message_header(std::span<const std::byte> bytes);
 
-/// A whole message that came with `descriptors` descriptors. Errors: those of the header and of
-/// check_tensor_message(); corrupt (ends early, has bytes behind its end, another count of
+/// Reads a whole message that came with `descriptors` descriptors. Errors: those of the header and
+/// of check_tensor_message(); corrupt (ends early, has bytes after its end, another count of
 /// descriptors).
 Result<TensorMessage> decode_tensor_message(std::span<const std::byte> bytes,
                                             std::size_t descriptors);
 
-/// What to say of a tensor, and the buffers whose descriptors go with it, each once.
+/// The message of a tensor, and the buffers whose descriptors are sent with it, each once.
 struct TensorParts {
   TensorMessage message;
   std::vector<std::shared_ptr<Buffer>> buffers;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors over Unix sockets: the message as bytes, the memory as descriptors beside its first byte.
+// Tensors over Unix sockets: the message as bytes, the memory as descriptors with the first byte.
 #include "halyard/transfer.h"
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory policy: which kind serves which request. All of it is in this file.
+// The memory policy: which kind of memory serves which request. All of it is in this file.
 #include <numeric>
 
 #include "base/env.h"
@@ -13,15 +13,16 @@
 namespace halyard {
 namespace {
 
-constexpr std::size_t page_bytes = 4096;  // of the smallest pages that Linux has here
+constexpr std::size_t page_bytes =
+    4096;  // the smallest page size of Linux on the supported machines
 constexpr std::size_t max_align_bytes = std::size_t{1} << 30;
 
 Status check_options(Memory memory, const AllocateOptions& options) {
   if (options.align_bytes == 0 || options.align_bytes > max_align_bytes)
     return fail(Errc::invalid_argument, "align_bytes: must be 1..2^30", "{}", options.align_bytes);
   if (memory != Memory::mem && page_bytes % options.align_bytes != 0)
-    return fail(Errc::unsupported, "align_bytes: this memory begins at a page",
-                "{} does not divide a page of {}", options.align_bytes, page_bytes);
+    return fail(Errc::unsupported, "align_bytes: must divide the page size for this memory",
+                "{}, a page has {} bytes", options.align_bytes, page_bytes);
   if (options.sole_writer && memory != Memory::shm)
     return fail(Errc::unsupported, "sole_writer: only shm can keep others from writing",
                 "memory {}", to_string(memory));
@@ -52,8 +53,8 @@ Result<std::shared_ptr<Buffer>> allocate_kind(std::size_t size_bytes, Memory mem
   return fail(Errc::invalid_argument, "memory: unknown kind", "{}", static_cast<int>(memory));
 }
 
-// A failed probe spares each allocation the attempt; heaps named by the caller are not what it
-// looked at.
+// A failed probe avoids an attempt for each allocation. It did not test heaps that the caller
+// names.
 bool worth_trying(Memory kind, const AllocateOptions& options) {
   return (kind == Memory::dma && !options.dma_heaps.empty()) || memory_available(kind);
 }
@@ -71,7 +72,7 @@ Result<std::shared_ptr<Buffer>> allocate_automatic(std::size_t size_bytes,
   return allocate_kind(size_bytes, Memory::mem, options);
 }
 
-// One trial allocation per kind, made when it is first asked for and kept with its reason.
+// One trial allocation per kind, made at the first call. Its result is kept.
 template <Memory kind>
 const Status& probed() {
   static std::atomic<const Status*> once{nullptr};

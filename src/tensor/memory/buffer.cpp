@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front of all buffers: identity, maps, attachments.
+// The common part of all buffers: identity, maps, attachments.
 #include "halyard/buffer.h"
 
 #include <utility>
@@ -42,7 +42,7 @@ std::uint64_t unplanned_cpu_accesses() noexcept {
 
 void Map::end() noexcept {
   buffer_->end_access(access_);
-  // Released last: whoever writes next sees this map's coherency work done.
+  // Released last: the next writer must find this map's coherency work done.
   if (claim_ != nullptr) claim_->release();
 }
 
@@ -69,7 +69,7 @@ std::optional<FdIdentity> Buffer::identity() const noexcept {
     if (fd() < 0) return std::nullopt;
     const auto found = fd_identity(fd());
     if (!found) return std::nullopt;
-    // Threads that ask at once store the same.
+    // Threads that ask at the same time store the same values.
     device_.store(found->device, std::memory_order_relaxed);
     inode_.store(found->inode, std::memory_order_relaxed);
     identified_.store(true, std::memory_order_release);
@@ -119,7 +119,7 @@ void Buffer::note_unplanned(Access access) noexcept {
               to_string(static_cast<CpuAccess>(access)));
 }
 
-// One attachment in a buffer's list, the latest first.
+// One attachment in a buffer's list. The latest is first.
 struct Buffer::Attached {
   const void* owner;
   std::unique_ptr<Attachment> value;
@@ -127,9 +127,9 @@ struct Buffer::Attached {
 };
 
 [[gnu::hot]] void Buffer::release_attachments() noexcept {
-  // Called when nobody else has the buffer.
+  // Called when nobody else holds the buffer.
   if (attached_ == nullptr) return;
-  // Destructors of attachments may call back, so they run behind the lock's end.
+  // Destructors of attachments may call back, so they run after the lock is released.
   Attached* released = nullptr;
   {
     const ForkTakingLock lock(attachments_mutex_);
@@ -149,7 +149,7 @@ Attachment* Buffer::attachment(const void* owner) const {
 }
 
 void Buffer::attach(const void* owner, std::unique_ptr<Attachment> value) {
-  // The replaced attachment dies outside the lock: its destructor may call back.
+  // The replaced attachment is destroyed outside the lock: its destructor may call back.
   auto fresh = std::make_unique<Attached>(Attached{owner, nullptr, nullptr});
   const ForkTakingLock lock(attachments_mutex_);
   for (Attached* at = attached_; at != nullptr; at = at->next) {

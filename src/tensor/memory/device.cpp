@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers that one thread maps, and bytes that a device addresses.
+// Buffers that one thread maps, and maps for devices.
 #include "halyard/device.h"
 
 #include <array>
@@ -16,9 +16,9 @@ constexpr bool covers(Access wide, Access narrow) noexcept {
   return (static_cast<unsigned>(narrow) & ~static_cast<unsigned>(wide)) == 0;
 }
 
-// The attachments of all devices of one buffer. It is made once and stays until the buffer dies;
-// what it holds is replaced only while no device map uses it. Of a map that fork() left behind in
-// the parent, a child learns that the device is busy.
+// The attachments of all devices of one buffer. It is made once and stays until the buffer dies. An
+// attachment is replaced only while no device map uses it. After fork(), a child sees devices that
+// the parent had mapped as busy.
 class DeviceSlots final : public Attachment {
  public:
   struct Slot {
@@ -29,7 +29,8 @@ class DeviceSlots final : public Attachment {
 
   Status put(std::unique_ptr<DeviceAttachment> attachment) {
     const DeviceKind device = attachment->device();
-    std::unique_ptr<DeviceAttachment> replaced;  // dies behind the lock's end: it may call back
+    std::unique_ptr<DeviceAttachment>
+        replaced;  // destroyed after the lock is released: it may call back
     const ForkTakingLock lock(mutex_);
     for (Slot& slot : slots_) {
       if (!slot.attachment || slot.device != device) continue;
@@ -57,7 +58,7 @@ class DeviceSlots final : public Attachment {
     return slot->attachment.get();
   }
 
-  // Of a device that was taken.
+  // The attachment of a device that take() has returned.
   DeviceAttachment* taken(DeviceKind device) {
     const ForkTakingLock lock(mutex_);
     return find(device)->attachment.get();
@@ -82,7 +83,7 @@ class DeviceSlots final : public Attachment {
   std::array<Slot, 4> slots_{};
 };
 
-// What DeviceSlots hang under on every buffer.
+// The key under which every buffer holds its DeviceSlots.
 constexpr char slots_owner = 0;
 
 DeviceSlots* slots_of(const Buffer& buffer) {
@@ -90,7 +91,7 @@ DeviceSlots* slots_of(const Buffer& buffer) {
 }
 
 DeviceSlots& make_slots(Buffer& buffer) {
-  static ForkMutex mutex;  // two that attach at once must find the same slots
+  static ForkMutex mutex;  // two threads that attach at the same time must get the same slots
   const ForkTakingLock lock(mutex);
   if (DeviceSlots* slots = slots_of(buffer)) return *slots;
   auto made = std::make_unique<DeviceSlots>();
@@ -135,16 +136,16 @@ void DeviceThreadBuffer::release_from_device() noexcept {
 
 Result<std::span<std::byte>> DeviceThreadBuffer::share_or_map(Access access) {
   const ForkTakingLock lock(mutex_);
-  // The thread may still work off what it took before it ended.
+  // A request that the thread took before it ended may still run.
   if (lost_) return fail(Errc::device, "device: its thread has ended", "buffer {}", id());
   if (device_holds_ > 0) {
-    return fail(Errc::busy, "access: a device holds the buffer for itself", "buffer {}", id());
+    return fail(Errc::busy, "access: a device has exclusive use of the buffer", "buffer {}", id());
   }
   if (maps_ == 0) {
     HALYARD_TRY(mapped_, map_on_thread(access));
     mapped_access_ = access;
   } else if (!covers(mapped_access_, access)) {
-    return fail(Errc::busy, "access: wider than that of the map which the buffer has already",
+    return fail(Errc::busy, "access: must not be wider than that of the buffer's open map",
                 "buffer {}", id());
   }
   ++maps_;
@@ -160,7 +161,7 @@ void DeviceThreadBuffer::unshare(bool on_thread) noexcept {
 }
 
 Result<std::span<std::byte>> DeviceThreadBuffer::begin_access(Access access) {
-  // Even a map that is only shared asks the thread: that it answers means the memory is there.
+  // Every map asks the thread, also one that is shared: its answer proves that the memory exists.
   std::span<std::byte> bytes;
   HALYARD_RETURN_IF_ERROR(thread_->run([this, access, &bytes]() -> Status {
     HALYARD_TRY(bytes, share_or_map(access));
@@ -181,7 +182,7 @@ Status attach_device(Buffer& buffer, std::unique_ptr<DeviceAttachment> attachmen
   if (!attachment) return fail(Errc::invalid_argument, "attachment: is null");
   if (attachment->excludes_cpu() && dynamic_cast<DeviceThreadBuffer*>(&buffer) == nullptr) {
     return fail(Errc::unsupported,
-                "attachment: excludes the CPU, which buffers of this kind cannot keep out",
+                "attachment: excludes the CPU, which this kind of buffer cannot do",
                 "buffer {} of {}", buffer.id(), to_string(buffer.memory()));
   }
   return make_slots(buffer).put(std::move(attachment));

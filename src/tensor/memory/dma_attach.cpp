@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two DRM calls that attach and let go.
+// The two DRM calls that attach and detach.
 #include "tensor/memory/dma_attach.h"
 
 #include <sys/ioctl.h>
@@ -13,7 +13,7 @@
 namespace halyard {
 namespace {
 
-// From the kernel's drm.h, whose headers come with libdrm; two calls do not earn a dependency.
+// From the kernel's drm.h, which comes with libdrm. Two calls do not justify a dependency.
 struct PrimeHandle {
   std::uint32_t handle;
   std::uint32_t flags;
@@ -33,11 +33,11 @@ struct DmaAttach::Node {
   Fd fd;
   std::uint32_t generation = fork_generation();
   ForkMutex mutex{};
-  std::map<std::uint32_t, std::size_t> users{};  ///< of each handle
+  std::map<std::uint32_t, std::size_t> users{};  ///< count of users by handle
 
   Node(std::string name, Fd opened) : path(std::move(name)), fd(std::move(opened)) {}
 
-  /// The driver has one handle for a DMA-BUF, however often it is asked for. 0: it declines.
+  /// Returns the handle, or 0 if the driver declines. The driver has one handle for each DMA-BUF.
   std::uint32_t attach(int dma_buf) {
     const ForkLock lock(mutex);
     PrimeHandle request = {0, 0, dma_buf};
@@ -46,14 +46,14 @@ struct DmaAttach::Node {
     return request.handle;
   }
   void detach(std::uint32_t handle) noexcept {
-    // A child of fork() has its parent's handles, and the parent goes on to use them.
+    // A child of fork() has its parent's handles, which the parent still uses.
     if (generation != fork_generation()) return;
     const ForkLock lock(mutex);
     const auto found = users.find(handle);
     if (!lock || found == users.end() || --found->second != 0) return;
     users.erase(found);
     GemClose request = {handle, 0};
-    // Nothing can be done about a failure: the handle goes with the node at the latest.
+    // A failure is ignored: the handle is closed with the node at the latest.
     (void)::ioctl(fd.get(), gem_close, &request);
   }
 
@@ -66,7 +66,7 @@ struct DmaAttach::Node {
     auto fd = open_node(path);
     if (!fd) return nullptr;
     node = std::make_shared<Node>(path, *std::move(fd));
-    if (lock) last = node;  // a child whose parent was here shares none
+    if (lock) last = node;  // after a fork that left the lock held, a child shares no node
     return node;
   }
 };

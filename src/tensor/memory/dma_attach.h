@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DmaAttach: a DMA-BUF held by the GPU's device, so that the kernel keeps caches for it.
+// DmaAttach: a DMA-BUF attached to the GPU's device, so that the kernel keeps caches coherent for
+// it.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +9,16 @@
 
 namespace halyard {
 
-/// A heap keeps caches coherent for the devices that are attached to the buffer, and for none when
-/// there is none: SYNC would do nothing. So buffers that we allocate from heaps are attached to the
-/// first GPU. Not so those of udmabuf, which is a device of its own and synchronises for itself,
-/// nor imported ones, whose owner attaches what it needs. A DMA-BUF that is attached more than once
-/// stays attached until the last of them goes. Move-only.
+/// A heap keeps caches coherent for the devices that are attached to the buffer. Without one, SYNC
+/// does nothing. So buffers that the library allocates from heaps are attached to the first GPU.
+/// Buffers of udmabuf are not: it is a device itself and synchronises alone. Imported buffers are
+/// not: their owner attaches what it needs. A DMA-BUF that is attached more than once stays
+/// attached until the last attachment ends. Move-only.
 class DmaAttach {
  public:
   DmaAttach() = default;
-  /// Attaches; empty when there is no such node or its driver declines, which is no error. The node
-  /// is open as long as something is attached, once for all.
+  /// Attaches. Empty if there is no such node or its driver declines, which is not an error. All
+  /// attachments share one open node, which is closed with the last of them.
   static DmaAttach create(int dma_buf, const std::string& render_node);
   DmaAttach(DmaAttach&& other) noexcept;
   DmaAttach& operator=(DmaAttach&& other) noexcept;

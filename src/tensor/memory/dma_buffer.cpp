@@ -33,17 +33,19 @@ class DmaBuffer final : public Buffer {
 
   Fd fd_;
   DmaAttach attach_;
-  /// Held over the calls too: who joins a map must find its START done.
+  /// Held during the SYNC calls too: a thread that joins a map must find its START done.
   ForkMutex mutex_;
   MappedMemory mapped_;  ///< from the first map on
   DmaSync sync_;
-  std::atomic<int> end_errno_{0};  ///< of the latest END that failed; the first alone is logged
+  std::atomic<int> end_errno_{
+      0};  ///< of the latest END that failed; only the first failure is logged
   std::atomic<std::uint64_t> failed_ends_{0};
 };
 
 Result<std::span<std::byte>> DmaBuffer::begin_access(Access access) {
   const ForkLock lock(mutex_);
-  if (!lock) return fail(Errc::busy, "buffer: a thread mapped it when this process was forked");
+  if (!lock)
+    return fail(Errc::busy, "buffer: was locked by another thread when this process was forked");
   if (!mapped_.bytes().empty()) {
     HALYARD_RETURN_IF_ERROR(sync_.begin(fd_.get(), access));
     return mapped_.bytes();
@@ -69,7 +71,7 @@ void DmaBuffer::end_access(Access access) noexcept {
 Status DmaBuffer::sync_error() const {
   const int os_errno = end_errno_.load(std::memory_order_acquire);
   if (os_errno == 0) return {};
-  return fail_os("dma: CPU access did not end well", os_errno, fmt::format("buffer {}", id()));
+  return fail_os("dma: DMA_BUF_IOCTL_SYNC(END) failed", os_errno, fmt::format("buffer {}", id()));
 }
 
 }  // namespace
@@ -99,7 +101,7 @@ Result<std::shared_ptr<Buffer>> make_dma_buffer(std::size_t size_bytes,
   auto buffer =
       std::make_shared<DmaBuffer>(std::move(memory.fd), size_bytes, true, std::move(attach));
   if (!label.empty()) {
-    // A label is for people: memory without one serves as well.
+    // The label is only informative: memory without one works as well.
     const auto labelled = set_label(*buffer, label);
     if (!labelled) HALYARD_LOG(LogLevel::debug, "tensor", "{}", labelled.error().message());
   }

@@ -9,7 +9,7 @@
 #include "halyard/dmabuf.h"
 #include "halyard/trace.h"
 
-// Of Linux 6.0; older headers lack the two calls.
+// Both calls are of Linux 6.0; older headers lack them.
 #ifndef DMA_BUF_IOCTL_EXPORT_SYNC_FILE
 struct dma_buf_export_sync_file {
   __u32 flags;
@@ -26,7 +26,8 @@ struct dma_buf_import_sync_file {
 namespace halyard {
 namespace {
 
-constexpr std::size_t max_label_bytes = 31;  // DMA_BUF_NAME_LEN of the kernel, less its zero
+constexpr std::size_t max_label_bytes =
+    31;  // DMA_BUF_NAME_LEN of the kernel, without the terminating zero
 
 Status check_dma(const Buffer& buffer) {
   if (buffer.memory() == Memory::dma && buffer.fd() >= 0) return {};
@@ -39,7 +40,7 @@ __u32 sync_flags(Access access) noexcept {
                             (can_write(access) ? DMA_BUF_SYNC_WRITE : 0));
 }
 
-// The reason for a failed call of the two about fences.
+// The error of a failed call for fences.
 Error fence_error(int os_errno, const char* what) {
   if (os_errno == ENOTTY) {
     return make_error(Errc::unsupported, "sync file: this kernel does not pass them (before 6.0)",
@@ -58,7 +59,7 @@ Status set_label(const Buffer& buffer, std::string_view label) {
   }
   const std::string text(label);
   if (::ioctl(buffer.fd(), DMA_BUF_SET_NAME_B, text.c_str()) != 0) {
-    return fail_os("label: is refused", errno, text);
+    return fail_os("label: the kernel refuses it", errno, text);
   }
   return {};
 }
@@ -82,7 +83,7 @@ Status import_sync_file(const Buffer& buffer, Access access, int sync_file) {
   dma_buf_import_sync_file request = {sync_flags(access), sync_file};
   if (::ioctl(buffer.fd(), DMA_BUF_IOCTL_IMPORT_SYNC_FILE, &request) == 0) return {};
   if (errno == EINVAL) {
-    return make_error(Errc::invalid_argument, "sync_file: is no sync file",
+    return make_error(Errc::invalid_argument, "sync_file: is not a sync file",
                       fmt::format("descriptor {}", sync_file), EINVAL);
   }
   return fence_error(errno, "sync file: cannot be imported");

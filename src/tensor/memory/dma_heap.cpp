@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trying one heap after the other, and what each has to say.
+// Tries one heap after the other, and collects the reasons of failures.
 #include "tensor/memory/dma_heap.h"
 
 #include <dirent.h>
@@ -38,13 +38,13 @@ Result<Fd> allocate_from_heap(const std::string& node, std::size_t whole_bytes) 
   return Fd(static_cast<int>(request.fd));
 }
 
-// EINVAL is all that the kernel says of a size above its limit.
+// The kernel reports a size above its limit only as EINVAL.
 Error explain_udmabuf(int os_errno, std::size_t whole_bytes, const DmaNodes& nodes) {
   std::size_t limit_mb = 0;
   if (os_errno == EINVAL && std::ifstream(nodes.udmabuf_limit_mb) >> limit_mb &&
       whole_bytes >> 20U > limit_mb) {
     return make_error(Errc::no_memory, "above the kernel's limit",
-                      fmt::format("{} bytes, size_limit_mb is {}; to be raised in {}", whole_bytes,
+                      fmt::format("{} bytes, size_limit_mb is {}; raise it in {}", whole_bytes,
                                   limit_mb, nodes.udmabuf_limit_mb),
                       os_errno);
   }
@@ -64,7 +64,7 @@ Result<Fd> allocate_from_udmabuf(std::size_t whole_bytes, std::string_view label
   return Fd(fd);
 }
 
-// Gathers why no heap served, and of which class the whole failure is.
+// Collects why no heap could allocate, and the error code of the whole.
 class Refusals {
  public:
   explicit Refusals(const DmaNodes& nodes) : nodes_(nodes) {}
@@ -75,7 +75,7 @@ class Refusals {
       return;
     }
     told_.push_back({heap, error});
-    // What the user can put right counts most.
+    // An error that the user can fix has priority.
     if (told_.size() == 1 || (error.code == Errc::permission && code_ != Errc::permission)) {
       code_ = error.code;
       errno_ = error.os_errno;
@@ -84,19 +84,19 @@ class Refusals {
 
   Error whole() const {
     if (told_.empty()) {
-      return fail(Errc::unsupported, "memory: no DMA-BUF heap is here",
+      return fail(Errc::unsupported, "memory: no DMA-BUF heap exists",
                   "looked for {}; heaps are nodes of {}, udmabuf is {}", absent_, nodes_.heaps,
                   nodes_.udmabuf);
     }
     std::string text;
     for (const auto& [heap, error] : told_)
       text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", heap, reason(error));
-    if (!absent_.empty()) text += "; not there: " + absent_;
-    return make_error(code_, "memory: no DMA-BUF heap serves", std::move(text), errno_);
+    if (!absent_.empty()) text += "; absent: " + absent_;
+    return make_error(code_, "memory: no DMA-BUF heap can allocate", std::move(text), errno_);
   }
 
  private:
-  // The text of the errno that the whole error carries stands at its end.
+  // The text of the whole error ends with its errno, so an equal errno is left out here.
   std::string reason(Error error) const {
     if (error.os_errno == errno_) error.os_errno = 0;
     return error.message();
@@ -113,8 +113,8 @@ Status check_heap_name(const std::string& heap) {
   if (!heap.empty() && heap[0] != '.' && heap.find_first_of({"/\0", 2}) == std::string::npos) {
     return {};
   }
-  return fail(Errc::invalid_argument, "dma_heaps: a name is no file name under /dev/dma_heap",
-              "'{}'", heap);
+  return fail(Errc::invalid_argument, "dma_heaps: must be file names in /dev/dma_heap", "'{}'",
+              heap);
 }
 
 std::vector<std::string> names_in(const std::string& folder) {
@@ -144,7 +144,8 @@ Result<DmaMemory> allocate_dma(std::size_t size_bytes, std::span<const std::stri
   if (!whole) {
     return fail(Errc::no_memory, "size: more than can be addressed", "{} bytes", size_bytes);
   }
-  // The kernel's system heap tries as long as there is a page, and its victim may be this process.
+  // The kernel's system heap allocates as long as it finds pages. It may run out of memory, and the
+  // process that the kernel then kills may be this one.
   if (*whole > system_memory_bytes()) {
     return fail(Errc::no_memory, "size: more than this machine has",
                 "{} bytes, RAM and swap are {}", size_bytes, system_memory_bytes());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// New DMA-BUFs: from the nodes of /dev/dma_heap, or from a memfd through udmabuf.
+// Allocates DMA-BUFs: from the nodes of /dev/dma_heap, or from a memfd through udmabuf.
 #pragma once
 
 #include <cstddef>
@@ -15,26 +15,26 @@
 
 namespace halyard {
 
-/// The name that stands for the udmabuf device among heap names.
+/// The heap name of the udmabuf device.
 inline constexpr std::string_view udmabuf_name = "udmabuf";
 
-/// Heaps to try: those asked for, else those of HALYARD_TENSOR_DMA_HEAP, else the default order:
-/// contiguous memory under the names that kernels give it (what devices without an IOMMU need),
-/// then system, then udmabuf.
+/// Heaps to try: `asked`; if it is empty, those of HALYARD_TENSOR_DMA_HEAP; if that is unset, the
+/// default order. Default: contiguous memory under the names that kernels use (for devices without
+/// an IOMMU), then system, then udmabuf.
 std::vector<std::string> dma_heap_order(const std::vector<std::string>& asked);
 
 struct DmaMemory {
   Fd fd;
-  std::string heap;  ///< the one that served
+  std::string heap;  ///< the heap that allocated it
 };
 
-/// Memory from the first heap that gives it; zero-filled, whole pages. Nodes are open for the call
-/// alone. Errors: invalid_argument (a name that is no file name), unsupported (none of them is
-/// here, or can serve), permission, no_memory, os; the detail tells of each heap why not.
+/// Zero-filled whole pages from the first heap that can allocate them. Nodes are open only during
+/// the call. Errors: invalid_argument (a name is not a file name), unsupported (no heap exists, or
+/// none can allocate), permission, no_memory, os. The detail gives the reason for each heap.
 Result<DmaMemory> allocate_dma(std::size_t size_bytes, std::span<const std::string> order,
                                std::string_view label, const DmaNodes& nodes = {});
 
-/// dma_heaps() over other nodes.
+/// As dma_heaps(), with other nodes.
 std::vector<DmaHeap> find_dma_heaps(const DmaNodes& nodes);
 
 }  // namespace halyard

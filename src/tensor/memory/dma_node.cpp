@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening device nodes, and telling what stands in the way.
+// Opens device nodes, and explains a refusal.
 #include "tensor/memory/dma_node.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 namespace halyard {
 namespace {
 
-// A group with an entry too long for the room given is told by its number, as an unknown one is.
+// A group that is unknown, or whose entry is too long for the buffer, is named by its number.
 std::string group_name(gid_t gid) {
   std::array<char, 16384> room;
   struct group entry = {};
@@ -28,8 +28,7 @@ std::string group_name(gid_t gid) {
 std::string explain_refusal(const std::string& path, int os_errno) {
   struct stat status = {};
   if (os_errno != EACCES || ::stat(path.c_str(), &status) != 0) {
-    return fmt::format("{}: the system keeps this process from it (container or security policy)",
-                       path);
+    return fmt::format("{}: a container or security policy denies access", path);
   }
   const std::string group = group_name(status.st_gid);
   const unsigned mode = status.st_mode & 07777U;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device nodes that buffers come from: where they are, and why one cannot be opened.
+// Device nodes that buffers come from, and why one cannot be opened.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace halyard {
 
-/// The nodes that this layer opens. Tests name other ones.
+/// The paths of the nodes that this layer opens. Tests use other paths.
 struct DmaNodes {
   std::string heaps = "/dev/dma_heap";  ///< the folder; each heap is a node in it
   std::string udmabuf = "/dev/udmabuf";
@@ -18,7 +18,7 @@ struct DmaNodes {
 };
 
 /// Opens a device node for reading and writing. Errors: not_found, permission (the detail names the
-/// node, its group and what to do), os.
+/// node, its group and the remedy), os.
 Result<Fd> open_node(const std::string& path);
 
 }  // namespace halyard

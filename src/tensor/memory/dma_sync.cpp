@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which SYNC call belongs to which begin and end, and how it is made.
+// Makes the SYNC calls that belong to the begin and end of maps.
 #include "tensor/memory/dma_sync.h"
 
 #include <linux/dma-buf.h>
@@ -15,7 +15,7 @@ namespace {
 Status sync(int fd, std::uint64_t flags, const char* what) {
   dma_buf_sync call = {};
   call.flags = flags;
-  // The kernel's contract: interrupted and put-off calls are repeated until they are done.
+  // The kernel's contract: repeat calls that were interrupted or put off until they are done.
   while (::ioctl(fd, DMA_BUF_IOCTL_SYNC, &call) != 0) {
     if (errno != EINTR && errno != EAGAIN) return fail_os(what, errno);
   }
@@ -23,11 +23,11 @@ Status sync(int fd, std::uint64_t flags, const char* what) {
 }
 
 Status start(int fd, std::uint64_t direction) {
-  return sync(fd, DMA_BUF_SYNC_START | direction, "dma: CPU access cannot begin");
+  return sync(fd, DMA_BUF_SYNC_START | direction, "dma: DMA_BUF_IOCTL_SYNC(START) failed");
 }
 
 Status stop(int fd, std::uint64_t direction) {
-  return sync(fd, DMA_BUF_SYNC_END | direction, "dma: CPU access did not end well");
+  return sync(fd, DMA_BUF_SYNC_END | direction, "dma: DMA_BUF_IOCTL_SYNC(END) failed");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recognises memory by its descriptor: by file system and seals, which the kernel vouches for, not
-// by device numbers, which depend on the order of booting.
+// Recognises memory by its descriptor: by file system and seals, which the kernel guarantees, and
+// not by device numbers, which depend on the order of booting.
 #include "tensor/memory/fd_kind.h"
 
 #include <fcntl.h>
@@ -19,11 +19,11 @@
 namespace halyard {
 namespace {
 
-// Before Linux 5.3 DMA-BUFs were anonymous inodes, all of them one and the same: no identity, so
-// they are not taken for memory here.
+// Before Linux 5.3 all DMA-BUFs shared one anonymous inode. They have no identity, so they are not
+// accepted.
 constexpr long dma_buf_file_system = 0x444d4142;
 
-// What /proc calls the object; empty where there is no /proc.
+// The name of the object in /proc; empty if there is no /proc.
 std::string name_of_fd(int fd) {
   std::array<char, 256> name{};
   const std::string link = fmt::format("/proc/self/fd/{}", fd);
@@ -55,7 +55,7 @@ Error os_error(int os_errno) {
   return make_error(Errc::invalid_argument, "fd: is closed", {}, EBADF);
 }
 
-// Magic number of the file system that the object lies in.
+// Magic number of the object's file system.
 Result<long> file_system_of(int fd) {
   struct statfs system = {};
   if (::fstatfs(fd, &system) != 0) return os_error(errno);
@@ -82,7 +82,7 @@ Result<std::size_t> size_of_memory(int fd, FdKind kind) {
   if (kind == FdKind::dma_buf) {
     // Moves nothing: a DMA-BUF has no file position.
     const off_t end = ::lseek(fd, 0, SEEK_END);
-    if (end < 0) return fail_os("fd: the size of the DMA-BUF cannot be had", errno);
+    if (end < 0) return fail_os("fd: the size of the DMA-BUF cannot be read", errno);
     return static_cast<std::size_t>(end);
   }
   HALYARD_TRY(const struct stat status, status_of(fd));
@@ -140,7 +140,7 @@ Result<FdMemory> examine_memory(int fd) {
 
 Status seal_memory(int fd, FdMemory& memory) {
   if (!memory.may_shrink) return {};
-  // A seal against writing would be the owner's to set: it ends writing for everybody.
+  // Only the owner may add a seal against writing: it ends writing for all processes.
   if (memory.has_huge_pages) {
     return fail(Errc::permission,
                 "require_sealed: memory of huge pages must be sealed against shrinking and writing "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that somebody else owns: a caller's pointer with a release function.
+// Memory that another party owns: a caller's pointer with a release function.
 #include <cstdint>
 
 #include "base/checked.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heap memory. calloc, because it hands out the kernel's zero pages without touching them.
+// Heap memory from calloc, which returns the kernel's zero pages without writing them.
 #include <cstdint>
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared memory that somebody else made: mapped once, looked at again where it may shrink.
+// Shared memory that another party made: mapped once. If it may shrink, every map checks its size.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -33,8 +33,8 @@ class ImportedMemory final : public Buffer {
   }
   void end_access(Access) noexcept override {}
 
-  // Bytes behind the end of a shrunk object raise SIGBUS, so they are not handed out. Memory that
-  // shrinks between two maps is found here; during a map only a seal helps.
+  // Bytes after the end of a shrunk object raise SIGBUS, so they are not handed out. Shrinking
+  // between two maps is detected here; during a map only a seal helps.
   Status check_size() const {
     struct stat status = {};
     if (::fstat(fd_.get(), &status) != 0) return fail_os("memory: cannot be examined", errno);
@@ -48,8 +48,8 @@ class ImportedMemory final : public Buffer {
   bool may_shrink_;
 };
 
-// Before Linux 6.7 memory sealed against writing was not mapped through a descriptor that is open
-// for writing, not even for reading. One that is open for reading only serves everywhere.
+// Before Linux 6.7, memory sealed against writing could not be mapped through a writable
+// descriptor, not even for reading. A read-only descriptor works on all kernels.
 Fd reopen_for_reading(int fd) {
   return Fd(::open(fmt::format("/proc/self/fd/{}", fd).c_str(), O_RDONLY | O_CLOEXEC));
 }

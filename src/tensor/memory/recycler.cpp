@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recycler: keeps a reference to all it hands out; a buffer that only it still holds is free.
+// Recycler: keeps a reference to each buffer it hands out. A buffer that only the recycler holds is
+// free.
 #include "halyard/recycler.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 struct RecycleKey {
   std::size_t size_bytes;
-  Memory memory;  // as asked for
+  Memory memory;  // as requested
   bool operator==(const RecycleKey&) const = default;
 };
 
@@ -29,23 +30,23 @@ struct KeyHash {
 
 struct IdleBuffer {
   std::shared_ptr<Buffer> buffer;
-  std::uint64_t seen_busy;  // on State::clock
+  std::uint64_t seen_busy;  // value of State::clock
 };
 
-// In the order of seen_busy, so whoever has been idle for longest stands in front. Nobody tells
-// when a buffer falls idle; the last time it was seen in use is the best that is known.
+// In the order of seen_busy, so the entry that has been idle longest is first. A buffer does not
+// report when it becomes idle; the last time it was seen in use is the best estimate.
 using Entries = std::list<IdleBuffer>;
 
-// Entries that one allocation looks at. With more in use than that an idle one may be missed at
-// first; as the looks go round, a few more buffers then stay in circulation.
+// Entries that one allocation checks. If more are in use, an idle one may be missed at first. Later
+// calls check other entries, so only a few more buffers stay in circulation.
 constexpr std::size_t max_looks = 64;
 
 bool is_shared(Memory memory) noexcept {
   return memory == Memory::shm || memory == Memory::dma;
 }
 
-// A second reference where the list's own is the only one. The count may be old when it is read,
-// so it decides only after the copy: that operation comes behind the release by the last user.
+// Returns a second reference if the list's own is the only one. The first count may be outdated, so
+// only the count after the copy decides: the copy comes after the last user's release.
 std::shared_ptr<Buffer> take_if_idle(const std::shared_ptr<Buffer>& kept) noexcept {
   if (kept.use_count() != 1) return nullptr;
   std::shared_ptr<Buffer> taken = kept;
@@ -65,16 +66,17 @@ struct HALYARD_LOCAL Recycler::State {
   Entries* longest_idle();
 
   const RecyclerOptions options;
-  mutable ForkMutex mutex;  // lost by fork(): each buffer is a fresh one
+  mutable ForkMutex mutex;  // lost after fork(): each buffer is then a new one
   std::unordered_map<RecycleKey, Entries, KeyHash> kept;
-  std::uint64_t clock = 0;  // counts looks at the entries
+  std::uint64_t clock = 0;  // counts checks of the entries
   std::size_t kept_bytes = 0;
   std::size_t calls_to_next_look = 0;
   std::uint64_t fresh = 0;
   std::uint64_t recycled = 0;
 };
 
-// An idle entry. Those in use move to the back, so that the longest idle come to stand in front.
+// Returns an idle entry's buffer. Entries in use move to the back, so that the longest idle are
+// first.
 std::shared_ptr<Buffer> Recycler::State::take(const RecycleKey& key) {
   const auto found = kept.find(key);
   if (found == kept.end()) return nullptr;
@@ -94,7 +96,7 @@ void Recycler::State::keep(const RecycleKey& key, const std::shared_ptr<Buffer>&
   kept_bytes += key.size_bytes;
 }
 
-// Returns how many are in use.
+// Moves busy entries to the back. Returns how many are in use.
 std::size_t Recycler::State::sort_out_busy() {
   std::size_t in_use = 0;
   ++clock;
@@ -112,8 +114,8 @@ std::size_t Recycler::State::sort_out_busy() {
   return in_use;
 }
 
-// Whether idle bytes may be over the limit. Everything kept has to be looked at to know, so with
-// much in use that is not done at every call.
+// Whether idle bytes may be above the limit. An exact answer needs a check of all entries, so with
+// many in use it is not given at every call.
 bool Recycler::State::is_over_limit() {
   if (kept_bytes <= options.max_idle_bytes) return false;
   if (calls_to_next_look == 0) return true;
@@ -121,7 +123,7 @@ bool Recycler::State::is_over_limit() {
   return false;
 }
 
-// The list whose front has been idle for longest; null when none is idle.
+// The list whose first entry has been idle longest; null if none is idle.
 Entries* Recycler::State::longest_idle() {
   Entries* oldest = nullptr;
   for (auto& [key, entries] : kept) {
@@ -132,7 +134,7 @@ Entries* Recycler::State::longest_idle() {
   return oldest;
 }
 
-// Moves idle entries to `released`, which dies without the lock: destructors may call back.
+// Moves idle entries to `released`, which is destroyed without the lock: destructors may call back.
 void Recycler::State::evict_beyond(std::size_t max_idle_bytes, Entries& released) {
   calls_to_next_look = sort_out_busy() / 16;
   std::size_t idle_bytes = 0;

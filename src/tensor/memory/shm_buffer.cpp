@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory to share without a device: a sealed memfd, or an unlinked POSIX object where memfd lacks.
+// Memory that is shared without a device: a sealed memfd, or an unlinked POSIX object if the kernel
+// has no memfd.
 #include "base/system/mapped.h"
 #include "tensor/memory/buffer_kinds.h"
 

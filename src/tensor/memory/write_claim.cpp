@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may write where: claims that keep two threads from writing the same bytes through two maps.
+// Write claims: they keep two threads from writing the same bytes through two maps.
 #include "tensor/memory/write_claim.h"
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 namespace halyard {
 namespace {
 
-// ClaimedRows of one stride with gaps between them, or one run of bytes (rows 1).
+// Rows of one stride with gaps between them, or one run of bytes (rows 1).
 struct ClaimedRows {
   std::size_t begin;
-  std::size_t end;  // behind the last byte, SIZE_MAX when that cannot be said
+  std::size_t end;  // after the last byte; SIZE_MAX on overflow
   std::size_t row_bytes;
   std::size_t rows;
   std::size_t stride;
@@ -27,7 +27,7 @@ ClaimedRows claimed_rows(const ByteRegion& region) noexcept {
   const auto end = last ? checked_add(region.offset_bytes, *last) : std::nullopt;
   ClaimedRows rows{region.offset_bytes, end.value_or(SIZE_MAX), region.row_bytes, region.rows,
                    region.stride_bytes};
-  // ClaimedRows that touch or cover one another leave no gaps.
+  // Rows that touch or overlap one another leave no gaps.
   if (rows.rows == 1 || rows.stride <= rows.row_bytes) {
     rows.rows = 1;
     rows.row_bytes = rows.end - rows.begin;
@@ -35,16 +35,16 @@ ClaimedRows claimed_rows(const ByteRegion& region) noexcept {
   return rows;
 }
 
-// Of regions whose bounds meet.
+// For regions whose bounds overlap.
 bool run_meets_rows(const ClaimedRows& run, const ClaimedRows& rows) noexcept {
   if (run.begin <= rows.begin) return true;
-  // The last row that begins at or before the run covers its first byte, or the next row must begin
-  // before its end; there is one, since the bounds meet.
+  // Either the last row that begins at or before the run covers its first byte, or the next row
+  // begins before the run's end. A next row exists, because the bounds overlap.
   const std::size_t column = (run.begin - rows.begin) % rows.stride;
   return column < rows.row_bytes || run.end - run.begin > rows.stride - column;
 }
 
-// Of regions of one stride whose bounds meet; `lower` begins first.
+// For regions of one stride whose bounds overlap; `lower` begins first.
 bool rows_meet_rows(const ClaimedRows& lower, const ClaimedRows& upper) noexcept {
   const std::size_t column = (upper.begin - lower.begin) % lower.stride;
   return column < lower.row_bytes || upper.row_bytes > lower.stride - column;

@@ -134,7 +134,7 @@ TEST_F(DmaHeapTest, no_heap_at_all_is_unsupported_and_says_what_was_looked_for) 
   EXPECT_EQ(error.code, Errc::unsupported);
   EXPECT_EQ(
       error.message(),
-      "memory: no DMA-BUF heap is here: looked for linux,cma system udmabuf; heaps are nodes of " +
+      "memory: no DMA-BUF heap exists: looked for linux,cma system udmabuf; heaps are nodes of " +
           nodes_.heaps + ", udmabuf is " + nodes_.udmabuf);
 }
 
@@ -144,9 +144,10 @@ TEST_F(DmaHeapTest, each_heap_that_declined_is_told_with_its_reason) {
   const Error error = refused({"linux,cma", "cma", "vendor", "udmabuf"});
   EXPECT_EQ(error.code, Errc::no_memory);
   EXPECT_EQ(error.os_errno, ENOMEM);
-  EXPECT_EQ(error.message(),
-            "memory: no DMA-BUF heap serves: cma: refused: 8192 bytes; vendor: refused: 8192 bytes "
-            "(Input/output error); not there: linux,cma udmabuf (Cannot allocate memory)");
+  EXPECT_EQ(
+      error.message(),
+      "memory: no DMA-BUF heap can allocate: cma: refused: 8192 bytes; vendor: refused: 8192 bytes "
+      "(Input/output error); absent: linux,cma udmabuf (Cannot allocate memory)");
 }
 
 TEST_F(DmaHeapTest, udmabuf_above_its_limit_names_the_limit) {

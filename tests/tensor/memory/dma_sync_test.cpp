@@ -294,7 +294,7 @@ TEST_F(DmaSyncTest, a_failed_end_is_logged_once_per_buffer) {
   }
   set_log_sink({});
   ASSERT_EQ(lines.size(), 1U);
-  EXPECT_NE(lines[0].find("did not end well"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[0].find("DMA_BUF_IOCTL_SYNC(END) failed"), std::string::npos) << lines[0];
   fake_.take_calls();
   { const auto reader = map(Access::read); }
   EXPECT_EQ(fake_.take_calls(), "START|READ END|READ") << "the count is right again";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks the parser that parses, so nothing is written down twice.
+// Reads the parser itself, so that no option is listed twice.
 #include "commands/command_tree.h"
 
 #include <CLI/CLI.hpp>

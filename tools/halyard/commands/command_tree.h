@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser's commands and options as plain values: what completion and manual pages are made of.
+// The parser's commands and options as plain values, for completion and manual pages.
 #pragma once
 
 #include <string>
 #include <vector>
 
-// The parser's header costs every source that sees it seconds.
+// The parser's header is not included here: it costs each source file seconds to compile.
 namespace CLI {
 class App;
 }
@@ -13,18 +13,18 @@ class App;
 namespace halyard::tool {
 
 struct OptionEntry {
-  std::vector<std::string> names;  ///< "-m", "--model"; of an argument its one name
-  std::string value;               ///< what it takes, "" of flags
-  std::vector<std::string> words;  ///< the only ones that it takes; empty: any text
+  std::vector<std::string> names;  ///< "-m", "--model"; an argument has one name
+  std::string value;               ///< placeholder of its value; "" for flags
+  std::vector<std::string> words;  ///< the only values it accepts; empty: any text
   std::string help;
-  std::string usual;  ///< default, where it is shown
+  std::string usual;  ///< default, if it is shown
   bool is_argument = false;
   bool is_required = false;
   bool is_list = false;
 };
 
 struct CommandEntry {
-  std::string name;  ///< "topic echo"; "" of the program
+  std::string name;  ///< "topic echo"; "" for the program
   std::string help;
   std::string footer;
   std::vector<OptionEntry> options;

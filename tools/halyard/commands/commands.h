@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands. Each adds its options to the parser and, when chosen, sets what to do.
+// The subcommands. Each adds its options to the parser. The chosen one sets the action.
 #pragma once
 
 #include <functional>
 
-// The parser's header costs every source that sees it seconds.
+// The parser's header is not included here: it costs each source file seconds to compile.
 namespace CLI {
 class App;
 }
 
 namespace halyard::tool {
 
-/// Runs after parsing; its result is the exit code.
+/// Runs after parsing. Returns the exit code.
 using Action = std::function<int()>;
 
 void add_run(CLI::App& app, Action& action);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard completion: what a shell needs to complete command lines of this program.
+// halyard completion: scripts that let a shell complete the program's command lines.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -16,7 +16,7 @@
 namespace halyard::tool {
 namespace {
 
-/// Calls `each` for the program and for every command of its tree.
+/// Calls `each` for the program and for every command of the tree.
 void walk(const CommandEntry& command, const std::function<void(const CommandEntry&)>& each) {
   each(command);
   for (const CommandEntry& inner : command.commands)
@@ -30,7 +30,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-/// Names of options and of inner commands.
+/// Names of options and of inner commands, separated by spaces.
 std::string words_at(const CommandEntry& command) {
   std::vector<std::string> words;
   for (const CommandEntry& inner : command.commands)
@@ -96,7 +96,7 @@ std::string bash_script(const CommandEntry& program) {
       commands, values, words);
 }
 
-/// For text between single quotes.
+/// Escapes a text for use between single quotes.
 std::string quoted(const std::string& text, const std::string& escaped) {
   std::string out;
   for (const char c : text) {
@@ -133,7 +133,7 @@ std::string zsh_commands(const CommandEntry& command) {
   return out;
 }
 
-/// The commands of one level, whose names stand at word `depth`.
+/// Code for the commands of one level, whose names are at word `depth`.
 std::string zsh_level(const CommandEntry& command, int depth) {
   const std::string indent(static_cast<std::size_t>(4 * depth - 6), ' ');
   std::string out = fmt::format(
@@ -187,7 +187,7 @@ std::string fish_script(const CommandEntry& program) {
 using Script = std::string (*)(const CommandEntry&);
 struct Shell {
   const char* name;
-  const char* file;  ///< below --into, as `make install` places it
+  const char* file;  ///< relative to --into, as `make install` places it
   Script script;
 };
 constexpr Shell shells[] = {{"bash", "bash-completion/completions/halyard", bash_script},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard convert: any image to any format, size, element type and file.
+// halyard convert: converts an image to another format, size, element type and file.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -21,7 +21,7 @@
 namespace halyard::tool {
 namespace {
 
-/// A raw image: an .npy array, or the bare bytes of any other file.
+/// Reads a raw image: an .npy array, or the bytes of any other file.
 Result<Tensor> load_raw(const ConvertOptions& options) {
   HALYARD_TRY(const auto file, read_input(options.in));
   std::span<const std::byte> bytes = file;
@@ -56,7 +56,7 @@ Result<Tensor> load_source(const ConvertOptions& options) {
   return source;
 }
 
-/// What a file of this kind shows best, where nobody asked for a format.
+/// The best format for a file of this kind, used if no format is given.
 PixelFormat default_format(const Tensor& source, std::optional<ImageFileType> type) {
   const FormatInfo& known = info(*source.format());
   if (known.model == ColorModel::grey) return PixelFormat::grey;
@@ -64,7 +64,7 @@ PixelFormat default_format(const Tensor& source, std::optional<ImageFileType> ty
                                                                 : PixelFormat::rgb;
 }
 
-/// One pixel for each of the source's, where nobody asked for a size.
+/// One pixel per pixel of the source, used if no size is given.
 Size default_size(const ConvertOptions& options, const Tensor& source, const Convert& request) {
   Size shown = source.upright_size();
   if (request.crop && !options.affine) {
@@ -83,13 +83,13 @@ Result<Tensor> make_target(const ConvertOptions& options, const Tensor& source, 
               Tensor::create_image(static_cast<std::size_t>(size.width),
                                    static_cast<std::size_t>(size.height), format, options.dtype));
   if (options.colorimetry) target.set_colorimetry(*options.colorimetry);
-  // A JPEG file's samples are BT.601, full range, whatever they were before.
+  // The samples of a JPEG file are BT.601, full range, whatever the source's are.
   if (type == ImageFileType::jpeg) target.set_colorimetry(Colorimetry::jpeg());
   HALYARD_RETURN_IF_ERROR(target.set_quantization(options.quantization));
   return target;
 }
 
-/// All but the destination.
+/// Fills all of the request but the destination.
 Convert make_request(const ConvertOptions& options, const Tensor& source) {
   const Orientation turn = options.turn();
   Convert request;
@@ -128,7 +128,7 @@ Status save(const ConvertOptions& options, const Tensor& image, const std::strin
   return save_image(image, path, saving);
 }
 
-/// Converts what the request shows into an image of its own, and that into a file.
+/// Converts into a new image and saves it as a file.
 int convert_one(const ConvertOptions& options, const Tensor& source, Convert request,
                 Processor& processor, const std::string& path) {
   const Size size = options.size.value_or(default_size(options, source, request));
@@ -155,7 +155,7 @@ std::string tile_path(const std::string& out, std::size_t index) {
   return (path.parent_path() / name).string();
 }
 
-/// Before the first one is written.
+/// Checks all paths before the first tile is written.
 int check_tile_paths(const ConvertOptions& options, std::span<const Tile> tiles) {
   PathCheck paths;
   paths.stream_input("IN", options.in);
@@ -198,9 +198,9 @@ int convert(const ConvertOptions& options) {
 }
 
 constexpr const char* convert_examples =
-    "Steps: EXIF turn (see --no-orient), crop, flip, rotate, fit, place. Crops, tiles and affine\n"
-    "maps are pixels of the upright image. With --tiles each file's name and its X,Y,W,H in it\n"
-    "are printed.\n"
+    "Steps: EXIF rotation (see --no-orient), crop, flip, rotate, fit, place. Crops, tiles and\n"
+    "affine maps are in pixels of the upright image. --tiles prints each file's name and its\n"
+    "X,Y,W,H in that image.\n"
     "\n"
     "Examples:\n"
     "  halyard convert photo.jpg small.png --size 640x640 --fit letterbox\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard decode: recorded network outputs to detections.
+// halyard decode: turns recorded network outputs into detections.
 #include <CLI/CLI.hpp>
 
 #include <chrono>
@@ -33,7 +33,7 @@ struct DecodeCommand {
   DecodeOptions decode;
 };
 
-/// A document, or what an ONNX file says of itself.
+/// Reads a description: from a document, or from the metadata of an ONNX file.
 Result<ModelDescription> read_description(const std::string& path) {
   if (extension_of(path) != ".onnx") return ModelDescription::from_file(path);
   HALYARD_TRY(const auto metadata, metadata_of_file(path));
@@ -60,7 +60,7 @@ bool lacks_input_size(DecodeCommand command, std::span<const TensorSpec> outputs
   return make_decoder(command, outputs).has_value();
 }
 
-/// From the network's image back to the source, as `halyard run` letterboxes it.
+/// The map between the network's input and the source, letterboxed as `halyard run` does.
 Placement placement_of(Size source, Size input) {
   return {source, Region{0, 0, source.width, source.height}, Orientation{}, input,
           letterbox_region(source, input)};

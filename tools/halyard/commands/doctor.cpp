@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard doctor: what works on this machine, and why the rest does not.
+// halyard doctor: reports what works on this machine, and why the rest does not.
 #include <fmt/format.h>
 #include <hwy/targets.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One finding: a part of the machine, whether it serves, and a remark.
+/// One finding: a part of the machine, whether it works, and a remark.
 struct Finding {
   std::string group;
   std::string name;
@@ -47,7 +47,7 @@ void check_buffers(Findings& findings) {
   }
 }
 
-/// Who would letterbox a camera image into a network's input.
+/// Reports which backends would letterbox a camera image into a network's input.
 void check_backends(Findings& findings) {
   const auto explain = []() -> Result<std::string> {
     HALYARD_TRY(auto processor, Processor::create());
@@ -108,7 +108,7 @@ void check_images(Findings& findings) {
   }
 }
 
-/// Asks the writer for a video that is never finished, so no file appears.
+/// Creates a video writer but never finishes a video, so no file appears.
 void check_video(Findings& findings) {
   std::error_code error;
   const fs::path folder = fs::temp_directory_path(error);

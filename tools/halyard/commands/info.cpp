@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard info: what a file is, from its header; of videos and folders from their first frame.
+// halyard info: describes a file by its header; a video or folder by its first frame.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -93,7 +93,7 @@ Json describe(const ModelMetadata& metadata, const std::string& runtime,
   return out;
 }
 
-/// By the engine, and where it does not serve the model by what the file itself says.
+/// Describes a model through the engine; if the engine does not support it, from the file itself.
 Result<Json> describe_model_file(const std::string& path) {
   const auto engine = Engine::open(path);
   if (engine) return describe(metadata_of(*engine), engine->runtime(), box_units(*engine));
@@ -103,7 +103,7 @@ Result<Json> describe_model_file(const std::string& path) {
   return describe(*metadata, "none: " + engine.error().message(), std::nullopt);
 }
 
-/// A folder, a video or a stream: what its first frame says, and how many there are.
+/// Describes a folder, a video or a stream by its first frame and its count of frames.
 Result<Json> describe_frames(const std::string& path) {
   HALYARD_TRY(auto source, FrameSource::open(path));
   HALYARD_TRY(const auto frame, source.next());
@@ -146,7 +146,7 @@ Result<Json> describe_bytes(std::span<const std::byte> file) {
   return out;
 }
 
-/// By what the file is called, and else by its first bytes.
+/// Chooses by the file name, else by the first bytes.
 Result<Json> describe_file(const std::string& path) {
   const std::string extension = extension_of(path);
   if (extension == ".onnx" || extension == ".tflite" || extension == ".xml")
@@ -175,7 +175,7 @@ std::string shortened(const std::string& text) {
   return text.substr(0, size);
 }
 
-/// Lines of a longer text stand below one another.
+/// Prints one line per line of the text, aligned below each other.
 void print_value(const std::string& key, std::string_view text) {
   std::string_view name = key;
   do {
@@ -188,7 +188,7 @@ void print_value(const std::string& key, std::string_view text) {
 void print_text(const std::string& path, const Json& description) {
   print_line(path);
   for (const auto& [key, value] : description.items()) {
-    if (key == "description") continue;  // long, and the decoder's lines say the same
+    if (key == "description") continue;  // long, and the decoder's lines have the same content
     if (key == "metadata") {
       for (const auto& [name, text] : value.items())
         print_line(fmt::format("  {:<17} {}", name, shortened(text.get<std::string>())));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard man: manual pages of the program and of its commands, from what --help says.
+// halyard man: manual pages of the program and its commands, from the texts of --help.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -17,7 +17,7 @@
 namespace halyard::tool {
 namespace {
 
-/// Text for roff: no character of it is a request or an escape.
+/// Escapes text for roff, so that no character starts a request or an escape.
 std::string roff(std::string_view text) {
   std::string out;
   bool begins_line = true;
@@ -71,7 +71,7 @@ std::string options(const CommandEntry& command) {
   return out;
 }
 
-/// What stands below the options in the help: text, and behind "Examples:" lines that stay.
+/// The text below the options of the help. The lines after "Examples:" keep their line breaks.
 std::string footer(const CommandEntry& command) {
   const std::string_view text = command.footer;
   const std::size_t begin = text.find("Examples:\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard negotiate: the buffer that serves all parties of a file, or who disagrees about what.
+// halyard negotiate: the buffer that serves all parties of a file, or their conflict.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -51,7 +51,7 @@ std::string document_of(const std::string& json) {
   return json_document(nlohmann::ordered_json::parse(json)).dump();
 }
 
-/// "t.row_align" explains all of its values, "i.pitch_align[1]" one.
+/// "t.row_align" explains all values of the key, "i.pitch_align[1]" one of them.
 int explain(const Reconciled& result, const std::string& wanted) {
   const std::string name = wanted.substr(0, wanted.find('['));
   const KeyInfo* const info = key_info(name);
@@ -65,7 +65,7 @@ int explain(const Reconciled& result, const std::string& wanted) {
                              each.source.empty() ? "" : "  (" + each.source + ")"));
     }
   if (!is_said)
-    print_line(fmt::format("{}: nobody says it; then it is {}", wanted, info->fallback));
+    print_line(fmt::format("{}: no party sets it; the default is {}", wanted, info->fallback));
   return exit_ok;
 }
 
@@ -120,7 +120,7 @@ void add_negotiate(CLI::App& app, Action& action) {
   sub->add_option("--explain", command->explained, "Who made this key what it is, e.g. t.row_align")
       ->excludes("--json");
   sub->add_flag("--allow-drop", command->allow_drop,
-                "Leave out optional parties that stand in the way");
+                "Leave out optional parties that cause a conflict");
   sub->add_flag("--no-anchor", command->without_anchor,
                 "As on a machine without a render node that could hold buffers attached");
   sub->add_flag("--plan", command->plans,

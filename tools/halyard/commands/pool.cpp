@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard pool: the pools that processes share, who holds what of them, and what ended processes
-// left behind.
+// halyard pool: the pools that processes share, who holds slots in them, and what ended processes
+// left in the registry.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 

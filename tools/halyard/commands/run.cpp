@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard run: images and videos through a model, with tracks, drawings, JSON and a trace.
+// halyard run: runs a model on images and videos; writes tracks, drawings, JSON and a trace.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -55,7 +55,7 @@ class TraceSession {
   Status finish() { return trace::stop(); }
 };
 
-/// Of all outputs only results can go to standard output.
+/// Only results may be written to standard output.
 int check_names(const RunOptions& options) {
   if (const int code = check_out_name(options.out); code != exit_ok) return code;
   if (const int code = check_image_name("--contact-sheet", options.contact_sheet); code != exit_ok)
@@ -65,7 +65,7 @@ int check_names(const RunOptions& options) {
   return exit_ok;
 }
 
-/// No output may overwrite what is read, or another output.
+/// No output may overwrite an input or another output.
 int check_paths(const RunOptions& options) {
   PathCheck paths;
   for (const std::string& input : options.inputs)
@@ -93,7 +93,7 @@ int check_image(const RunOptions& options, const Inputs& inputs) {
   return exit_ok;
 }
 
-/// Who asked for JSON of many frames does not read a line for each.
+/// With JSON of many frames, no line is printed for each frame.
 bool prints_lines(const RunOptions& options, const Inputs& inputs) {
   if (options.is_quiet || options.results.prints()) return false;
   return options.results.json.empty() || inputs.is_single_image();
@@ -104,7 +104,7 @@ struct Outputs {
   std::optional<TraceSession> trace;
 };
 
-/// The rest of the run's files, once all frames are through.
+/// Completes the other files of the run after all frames.
 bool finish_outputs(Annotator& annotator, Outputs& outputs, const RunOptions& options) {
   bool is_done = true;
   const auto check = [&](const std::string& what, const Status& status) {
@@ -124,7 +124,7 @@ int run_pipeline(const RunOptions& options, PipelineParts parts, Outputs& output
   if (!outcome) return report("run", outcome.error());
   parts.progress.clear();
   if (outcome->has_failed) return exit_failure;
-  // Without a frame there is nothing to write down.
+  // Without any frame no file is written.
   if (outcome->frames == 0 && !outcome->was_interrupted)
     return outcome->damaged != 0 ? exit_failure : report("run", "no frame in the input");
   if (!finish_outputs(parts.annotator, outputs, options)) return exit_failure;
@@ -144,7 +144,7 @@ int run_pipeline(const RunOptions& options, PipelineParts parts, Outputs& output
   return outcome->damaged == 0 ? exit_ok : exit_failure;
 }
 
-/// Masks are drawn from prototypes; files of results need their pixels.
+/// Masks are drawn from prototypes; result files need their pixels.
 DetectorOptions detector_options(const RunOptions& options) {
   DetectorOptions out = options.detector;
   out.mask_rule = MaskRule::logits;
@@ -154,7 +154,7 @@ DetectorOptions detector_options(const RunOptions& options) {
   return out;
 }
 
-/// Reports its error itself.
+/// Reports its own errors.
 std::optional<Annotator> make_annotator(const RunOptions& options, const Detector& detector,
                                         const Inputs& inputs) {
   Annotator::Options drawing;
@@ -177,7 +177,7 @@ std::optional<Annotator> make_annotator(const RunOptions& options, const Detecto
   return *std::move(annotator);
 }
 
-/// Reports its error itself.
+/// Reports its own errors.
 std::optional<ResultFiles> make_results(const RunOptions& options, const Detector& detector) {
   ResultFiles::Context context;
   context.labels = detector.labels();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact percentiles: a run's frames are few enough to keep every time.
+// Percentiles are exact: a run has few enough frames to keep all times.
 #include "commands/stats.h"
 
 #include <fmt/format.h>

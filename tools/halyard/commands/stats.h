@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RunStats: how long each stage took, over all frames, and what came out.
+// RunStats: the times of each stage over all frames, and counts of the results.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace halyard::tool {
 
-/// The value below which `share` of `values` lie (nearest rank); 0 for none. Sorts them.
+/// The value at rank ceil(`share` * count) (nearest rank); 0 for no values. Sorts `values`.
 double percentile(std::vector<double>& values, double share);
 
-/// Thread-bound.
+/// Statistics of one run. Thread-bound.
 class RunStats {
  public:
   RunStats() : copies_before_(copy_stats()), copies_after_(copies_before_) {}
   void add(const FrameRecord& record);
   std::size_t frames() const noexcept { return frames_; }
-  /// Detections that the tracker's limit has kept from it.
+  /// Detections that the tracker left out because of its limit.
   std::size_t left_out() const noexcept { return left_out_; }
   /// Several lines: stages with p50, p99 and share; frames, detections, tracks, copies.
   std::string table(double wall_seconds);
@@ -34,7 +34,7 @@ class RunStats {
   std::size_t detections_ = 0;
   std::size_t left_out_ = 0;
   CopyStats copies_before_;
-  CopyStats copies_after_;  // at the last frame: finishing files is no frame's work
+  CopyStats copies_after_;  // at the last frame: finishing files does not count
 };
 
 }  // namespace halyard::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard top: pools, topics and who holds what, drawn again each second.
+// halyard top: shows pools, topics and who holds slots, and redraws each second.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -44,7 +44,7 @@ Result<Sample> take_sample() {
   return sample;
 }
 
-/// "[====      ]".
+/// For example "[====      ]".
 std::string bar(double share, int width) {
   const int filled =
       std::clamp(static_cast<int>(std::lround(share * width)), share > 0 ? 1 : 0, width);
@@ -107,7 +107,7 @@ void add_topics(const Sample& sample, const Rates& rates, std::vector<ScreenLine
     lines.push_back({"No topics: no process has joined one."});
     return;
   }
-  // All topics in one table, so that their columns lie below one another.
+  // All topics are in one table, so that their columns are aligned.
   std::vector<Row> rows = {
       {"PID", "ROLE", "SENT", "BYTES", "IN ALL", "RECEIVED", "LOST", "IN ALL", "WAITING", ""}};
   for (const TopicInfo& topic : sample.topics)
@@ -204,7 +204,7 @@ Json json_of(const Sample& sample, const Rates& rates) {
   return out;
 }
 
-/// Waits, and takes keys; false: it is to end.
+/// Waits until `when` and reads keys. Returns false if the program must end.
 bool wait_for_next(Terminal* terminal, Clock::time_point when) {
   constexpr std::chrono::milliseconds slice(50);
   while (!InterruptGuard::is_requested()) {
@@ -246,7 +246,7 @@ void show(const TopCommand& command, bool has_terminal, const Sample& sample, co
 int watch(const TopCommand& command) {
   const bool is_drawn = !command.is_once && !command.is_json;
   if (is_drawn && !Terminal::is_there()) {
-    return report_usage("top", "standard output is no terminal: give --once, or --json");
+    return report_usage("top", "standard output is not a terminal: give --once or --json");
   }
   auto before = take_sample();
   if (!before) return report("top", before.error());

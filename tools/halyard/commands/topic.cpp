@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard topic: the topics of this machine, what they carry, and how fast.
+// halyard topic: the topics of this machine, their messages and their rates.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -111,7 +111,7 @@ int show(const WatchOptions& options) {
   return exit_ok;
 }
 
-/// Sleeps; false: interrupted.
+/// Sleeps. Returns false if interrupted.
 bool pause_until(Clock::time_point when) {
   while (!InterruptGuard::is_requested()) {
     const auto left = when - Clock::now();
@@ -162,7 +162,7 @@ void print_window(const TopicInfo& topic, const Rates& rates, RateText text) {
   if (is_empty) print_line("no publisher");
 }
 
-/// Prints rates of one window after the other.
+/// Prints the rates of one window after the other.
 int watch(const WatchOptions& options, const std::string& command, RateText text) {
   using Seconds = std::chrono::duration<double>;
   const InterruptGuard guard;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every line is flushed: who reads them from a pipe sees each message when it comes.
+// Prints the messages of a topic. Each line is flushed, so that a reader of a pipe sees it at once.
 #include "commands/topic_echo.h"
 
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t max_hex_bytes = 64;
 
 struct Message {
-  std::uint64_t sequence = 0;  ///< among those that this endpoint received or lost, from 0 on
-  std::uint64_t lost = 0;      ///< right before it
+  std::uint64_t sequence = 0;  ///< counts messages that this endpoint received or lost, from 0
+  std::uint64_t lost = 0;      ///< lost directly before it
   std::vector<std::byte> bytes;
   std::optional<Tensor> frame;
 };
@@ -78,13 +78,13 @@ Json json_of(const Message& message) {
   return out;
 }
 
-/// Waits in slices, so that Ctrl-C and the end of the time are noticed.
+/// Waits in slices, so that Ctrl-C and the time limit are noticed.
 class Receiver {
  public:
   Receiver(TopicEndpoint& endpoint, std::optional<Clock::time_point> end)
       : endpoint_(endpoint), end_(end) {}
 
-  /// None: interrupted, or no time is left.
+  /// Nullopt: interrupted, or the time is over.
   std::optional<Message> next() {
     Message message;
     message.bytes.resize(endpoint_.type().inline_bytes);
@@ -120,7 +120,8 @@ class Receiver {
 int echo(const WatchOptions& options) {
   TopicConfig config;
   config.role = TopicRole::subscriber;
-  // What does not exist is said in the words of the observer, not of the file that is missing.
+  // For a topic that does not exist topic_info() has the better message; create() names a missing
+  // file.
   if (const auto info = topic_info(options.topic); !info) return report("topic echo", info.error());
   const auto endpoint = TopicEndpoint::create(options.topic, std::nullopt, config);
   if (!endpoint) return report("topic echo", endpoint.error());
@@ -137,7 +138,7 @@ int echo(const WatchOptions& options) {
     if (!message) break;
     print_line(options.is_json ? dump_line(json_of(*message)) : text_of(*message));
     ++shown;
-    // The end of a pipe ends this, too; main() tells it.
+    // A closed pipe ends this command too; main() reports it.
     if (!finish_stdout()) return exit_ok;
     if (end && Clock::now() >= *end) break;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard topic echo: what a topic carries, message by message.
+// halyard topic echo: prints the content of a topic, message by message.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace halyard::tool {
 
-/// When a command that goes on for ever ends, and how it prints.
+/// When a command that runs without end stops, and how it prints.
 struct WatchOptions {
   std::string topic;
   std::optional<std::uint64_t> count;  ///< messages, or lines
@@ -17,7 +17,7 @@ struct WatchOptions {
   bool is_json = false;
 };
 
-/// Joins as a subscriber of whatever type the topic has. Its result is the exit code.
+/// Joins as a subscriber with the topic's own type. Returns the exit code.
 int echo(const WatchOptions& options);
 
 }  // namespace halyard::tool

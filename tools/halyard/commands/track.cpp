@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard track: recorded detections to tracks, and how good these are where the truth is known.
+// halyard track: tracks recorded detections, and scores the tracks against a ground truth.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -38,7 +38,7 @@ std::chrono::nanoseconds seconds(double value) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(value * 1e9));
 }
 
-// The filters' noise is meant for one frame, whatever the rate.
+// The noise of the filters is per frame, at any rate.
 template <class Options>
 Options options_of(const TrackCommand& command) {
   Options options;
@@ -53,7 +53,7 @@ Options options_of(const TrackCommand& command) {
 Result<Tracker> make_tracker(const TrackCommand& command) {
   if (command.tracker == "bytetrack-paper") {
     auto options = options_of<ByteTrack::PaperOptions>(command);
-    // As published: a tenth above the first pass.
+    // As published: 0.1 above the score of the first pass.
     if (command.high_score) options.start_score = std::min(1.0F, *command.high_score + 0.1F);
     HALYARD_TRY(auto tracker, ByteTrack::paper(options));
     return Tracker(std::move(tracker));
@@ -88,9 +88,9 @@ MotBox box_of(const Track& track) {
           static_cast<double>(track.score)};
 }
 
-/// What came of the detections.
+/// Result of tracking.
 struct Followed {
-  MotFrames frames;          ///< the boxes of tracks that are seen and trusted
+  MotFrames frames;          ///< boxes of the tracks in state `tracked`
   std::size_t left_out = 0;  ///< detections beyond max_tracks
 };
 
@@ -178,7 +178,7 @@ void print_summary(const Summary& all) {
   if (all.scores) print_scores(*all.scores);
 }
 
-/// After the tracks have been written.
+/// Call after the tracks have been written.
 int summarize(const TrackCommand& command, const MotFrames& detections, const Followed& result,
               const std::optional<MotFrames>& truth) {
   Summary all{frame_count(detections),  box_count(detections), 0,
@@ -193,7 +193,7 @@ int summarize(const TrackCommand& command, const MotFrames& detections, const Fo
     if (!scores) return report(command.truth, scores.error());
     all.scores = *scores;
   }
-  // Lines of results, or JSON, and nothing else.
+  // If results or JSON are on standard output, nothing else is printed there.
   if (command.out != "-" && command.json != "-") print_summary(all);
   if (command.json.empty()) return exit_ok;
   const auto written = write_json(command.json, all);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard val: how good detections are against a ground truth in COCO's format.
+// halyard val: scores detections against a ground truth in COCO's format.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -38,7 +38,7 @@ std::string name_of(const CocoCategory& category) {
   return category.name.empty() ? fmt::format("category {}", category.id) : category.name;
 }
 
-/// The scores of one kind.
+/// The scores of boxes or of masks.
 struct Table {
   bool has_masks = false;
   std::size_t detections = 0;
@@ -87,13 +87,13 @@ Json table_json(const CocoTruth& truth, const Table& table) {
   return document;
 }
 
-/// Of a model that was measured for both, its masks stand inside.
+/// If both boxes and masks were measured, the masks are a member of the document.
 Status write_tables(const std::string& path, const CocoTruth& truth,
                     std::span<const Table> tables) {
   Json document = json_document(table_json(truth, tables[0]));
   if (tables.size() > 1) document["masks"] = table_json(truth, tables[1]);
   HALYARD_TRY(auto file, open_output(path));
-  // A terminal may show it; a JSON text stays the same one.
+  // Escapes control characters, because a terminal may show the text. The JSON keeps its meaning.
   const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace);
   HALYARD_RETURN_IF_ERROR(file.write(printable_lines(text) + "\n"));
   return file.commit();
@@ -174,11 +174,11 @@ int val(const ValOptions& options) {
 constexpr const char* val_examples =
     "Twelve numbers of COCO's protocol, as pycocotools gives them; - where there is nothing to\n"
     "measure on. --masks compares segmentations instead of boxes: polygons and runs in the ground\n"
-    "truth, runs in the detections, whose own area says whether they are small.\n"
+    "truth, runs in the detections, whose own area decides whether they are small.\n"
     "\n"
     "A model is run by the rules of a preset, ultralytics-val unless another is named; other "
     "options\n"
-    "go before it. A model's classes are matched to categories by name, or, where no name is the "
+    "override it. A model's classes are matched to categories by name, or, if no name is the "
     "same, by\n"
     "order.\n"
     "\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a file as text.
+// Reads the bytes of a file as text.
 #include "input/coco_files.h"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// convert() turns the image upright on its way into the network, in the same pass as the resize.
+// convert() rotates the image upright in the same pass as the resize.
 #include "input/detector.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detector: the part of the pipeline from a frame to detections in its upright pixels.
+// Detector: the stage of the pipeline from a frame to detections in its upright pixels.
 #pragma once
 
 #include <optional>
@@ -19,30 +19,30 @@ struct DetectorOptions {
   std::string config;  ///< model description; empty: from the model's outputs
   Engine::Options engine;
   Preset preset;
-  /// Makes masks by this rule, of a size with the upright image, whatever the preset has. The model
-  /// must give them.
+  /// Makes masks by this rule, in the size of the upright image, instead of the preset's rule. The
+  /// model must have masks.
   std::optional<MaskRule> mask_rule = {};
-  /// Leaves job.decoded.masks as the head gave them. Who is done with them drops the prototypes:
-  /// the engine's memory is in use for as long.
+  /// Keeps the prototypes in job.decoded.masks. The caller must drop them after use: they hold the
+  /// engine's memory.
   bool keeps_prototypes = false;
 };
 
-/// Thread-safe after creation: each job brings its own memory.
+/// Thread-safe after creation: each job has its own memory.
 class Detector {
  public:
-  /// Reports its error itself, naming the option. Nothing on failure.
+  /// Reports its own errors, with the option's name. Nullopt on failure.
   static std::optional<Detector> create(const DetectorOptions& options);
 
-  /// An input tensor for one job. Errors: those of allocation.
+  /// Makes the input tensor of one job. Errors: those of allocation.
   Result<Tensor> make_input() const { return Tensor::create(engine_.inputs()[0]); }
-  /// Fills job.found and the record's seen and classes, and of a model with masks what the options
-  /// ask for: job.masks; job.decoded.masks with job.content. Errors: what the stages report.
+  /// Fills job.found and the record's objects; for a model with masks also job.masks, or
+  /// job.decoded.masks and job.content, by the options. Errors: those of the stages.
   Status detect(Job& job);
 
   const std::vector<std::string>& labels() const noexcept { return labels_; }
   std::size_t class_count() const noexcept { return decoder_.class_count(); }
   bool gives_masks() const noexcept;
-  /// From here on detect() makes masks by this rule, or none.
+  /// Sets the rule by which detect() makes masks from now on; nullopt: no masks.
   void set_mask_rule(std::optional<MaskRule> rule) noexcept { mask_rule_ = rule; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names are compared as they stand; the folder is looked at once, for the names that are in use.
+// Names are compared as written. The names in use are collected once, by reserve().
 #include "input/frame_names.h"
 
 #include <fmt/format.h>
@@ -14,8 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 }  // namespace
 
-/// Links need no thought: a file would replace only the link's target, and PathCheck has seen to
-/// that.
+/// Links need no special care: a file would replace only the link's target, and PathCheck has
+/// checked that.
 void FrameNames::reserve(std::span<const std::string> paths) {
   for (const std::string& other : paths) {
     const fs::path path(other);
@@ -31,7 +31,7 @@ std::string FrameNames::path_for(const std::string& source, std::size_t index) {
   std::string name = stem + extension_;
   if (!image_file_type(source) || used_.contains(name))
     name = fmt::format("{}_{:06}{}", stem, index, extension_);
-  // An image may have been called so from the start.
+  // An input image may already have such a name.
   for (std::size_t more = 1; used_.contains(name); ++more)
     name = fmt::format("{}_{:06}_{}{}", stem, index, more, extension_);
   used_.insert(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FrameNames: files of a folder that are named after frames, no name twice.
+// FrameNames: unique names for files in a folder, made from the names of frames.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,17 @@
 
 namespace halyard::tool {
 
-/// Thread-bound.
+/// Makes the names. Thread-bound.
 class FrameNames {
  public:
-  /// `extension` with its dot.
+  /// `extension` includes its dot.
   FrameNames(std::string folder, std::string extension)
       : folder_(std::move(folder)), extension_(std::move(extension)) {}
-  /// Takes the names of those files that lie in the folder itself out of use.
+  /// Marks the names of `paths` that are in this folder as used.
   void reserve(std::span<const std::string> paths);
-  /// The path for a frame of `source`: "folder/photo.jpg" for photo.png. Frames of a video share
-  /// its name, and so may images of two folders: these have the frame's index in theirs.
+  /// The path for a frame of `source`: "folder/photo.jpg" for photo.png. If the name is used
+  /// already, or `source` is not an image (a video's frames share its name), the name contains the
+  /// frame's index.
   std::string path_for(const std::string& source, std::size_t index);
 
  private:
@@ -29,7 +30,7 @@ class FrameNames {
   std::set<std::string> used_;
 };
 
-/// Makes the folder and those around it. Errors: exists (a file is in the way), permission, os.
+/// Makes the folder and its parents. Errors: exists (a file has the name), permission, os.
 Status make_folder(const std::string& path);
 
 }  // namespace halyard::tool

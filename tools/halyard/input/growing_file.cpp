@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end is written with each part, and the next part takes its place.
+// Each part is written together with the end; the next part overwrites that end.
 #include "input/growing_file.h"
 
 #include <utility>

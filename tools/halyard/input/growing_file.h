@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GrowingFile: a text that is whole after each part, so that a run that is killed leaves what it
-// has found until then.
+// GrowingFile: a text file that is valid after each part, so that a killed run leaves all results
+// so far.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace halyard::tool {
 
-/// From the first part on the file has its name. A pipe or device gets the end with finish().
-/// Thread-bound.
+/// The file has its final name after the first part. A pipe or device gets the end only from
+/// finish(). Thread-bound.
 class GrowingFile {
  public:
-  /// What stands around the parts; literals.
+  /// The texts around the parts; literals.
   struct Shape {
     std::string_view head;
     std::string_view separator;
@@ -22,7 +22,7 @@ class GrowingFile {
   };
   /// "-" is standard output. Errors: as OutputFile::create().
   static Result<GrowingFile> create(const std::string& path, const Shape& shape);
-  /// An empty part makes the file be there, and no more. Errors: as OutputFile::write().
+  /// Adds a part. An empty part only creates the file. Errors: as OutputFile::write().
   Status add(std::string_view part);
   Status finish();
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard input is read from its descriptor: its name in /dev would begin a file anew.
+// Standard input is read from its descriptor: opening its name in /dev would read a file from the
+// beginning.
 #include "input/input_file.h"
 
 #include <fmt/format.h>
@@ -40,7 +41,7 @@ Result<std::vector<std::byte>> read_standard_input(std::size_t max_bytes) {
 
 Result<std::vector<std::byte>> read_path(const std::string& path, std::size_t max_bytes) {
   if (path != "-") return read_file(path, max_bytes);
-  // Who reads a file twice finds it there twice.
+  // The bytes are kept, so that a second read gets the same bytes.
   static std::optional<std::vector<std::byte>> kept;
   if (!kept) {
     HALYARD_TRY(kept, read_standard_input(max_bytes));

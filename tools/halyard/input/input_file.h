@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that may be standard input.
+// Reads files; "-" is standard input.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace halyard::tool {
 
-/// A whole file; "-" is standard input, read to its end once. Not thread-safe. Errors: as
-/// read_file().
+/// Reads a whole file; "-" is standard input, which is read to its end once. Not thread-safe.
+/// Errors: as read_file().
 Result<std::vector<std::byte>> read_path(const std::string& path, std::size_t max_bytes);
 
-/// A whole input; "-" is standard input: a regular file up to 1 GiB, a pipe or device, which tells
-/// no size, up to 256 MiB. Errors: as read_file.
+/// Reads a whole input. Limits: a regular file 1 GiB; a pipe or device, whose size is unknown, 256
+/// MiB. "-" is standard input. Errors: as read_file().
 Result<std::vector<std::byte>> read_input(const std::string& path);
 
 }  // namespace halyard::tool

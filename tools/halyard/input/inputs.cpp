@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sources are opened when their turn comes: thousands of files need no thousands of descriptors.
+// A source is opened when it is needed, so that thousands of files do not need thousands of
+// descriptors.
 #include "input/inputs.h"
 
 #include <utility>
@@ -24,7 +25,7 @@ Status Inputs::advance() {
   source_.reset();
   current_ = paths_[opened_++];
   HALYARD_TRY(auto source, FrameSource::open(current_, options_));
-  // A folder or video among files: nobody knows how many frames there will be.
+  // A folder or video among several inputs: the total count of frames is unknown.
   if (paths_.size() > 1 && source.frame_count() != 1) total_.reset();
   source_ = std::move(source);
   const auto step = std::chrono::duration<double>(1 / options_.picture_rate);
@@ -40,7 +41,7 @@ Result<std::optional<Frame>> Inputs::next() {
     }
     auto frame = source_->next();
     if (!frame) {
-      // Behind a damaged image comes the next one; a broken stream has no next one.
+      // After a damaged image the source continues; a broken stream cannot.
       if (!source_->frame_count() || source_->is_video()) source_.reset();
       return std::move(frame).error();
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs: the frames of all files, folders and videos on the command line, one after the other.
+// Inputs: the frames of all files, folders and videos of the command line, one after the other.
 #pragma once
 
 #include <chrono>
@@ -13,22 +13,22 @@
 
 namespace halyard::tool {
 
-/// One stage at a time reads it.
+/// Only one stage may read it at a time.
 class Inputs {
  public:
-  /// Opens the first input. With several, one that cannot be opened is left to next().
-  /// Errors: as FrameSource::open.
+  /// Opens the first input. With several inputs, next() reports one that cannot be opened. Errors:
+  /// as FrameSource::open().
   static Result<Inputs> open(std::vector<std::string> paths, const FrameSource::Options& options);
 
   /// The next frame, counted and timed over all inputs; nullopt at the end. An error concerns one
-  /// file; the next call goes on behind it.
+  /// file; the next call continues after it.
   Result<std::optional<Frame>> next();
-  /// What the last error of next() was about.
+  /// The input that the last error of next() concerns.
   const std::string& current() const noexcept { return current_; }
 
   std::optional<std::size_t> total() const noexcept { return total_; }
   double rate() const noexcept { return rate_; }
-  /// True when there can be only one frame.
+  /// True if there is exactly one frame.
   bool is_single_image() const noexcept { return total_ == 1; }
   const std::vector<std::string>& paths() const noexcept { return paths_; }
 

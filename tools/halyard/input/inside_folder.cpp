@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A name out of a document is text of a stranger.
+// A name in a document is untrusted text.
 #include "input/inside_folder.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ Result<std::string> file_inside(const std::string& folder, const std::string& na
     return make_error(Errc::invalid_argument, "file name leads out of its folder through a link",
                       name);
   }
-  // A pipe would be waited for, a device read without end.
+  // A pipe would block, and a device could be read without end.
   if (!fs::is_regular_file(path, error))
     return make_error(Errc::invalid_argument, "file name is not that of a regular file", name);
   return path.string();

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all JSON of the program begins with. docs/json.md says what follows.
+// The first members of all JSON of the program. docs/json.md describes the rest.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
 namespace halyard::tool {
 
-/// The number of docs/json.schema.json. Keys are added under one number; who renames or removes one
-/// counts it up.
+/// The number in docs/json.schema.json. Adding a key keeps the number; renaming or removing one
+/// increments it.
 inline constexpr int json_schema = 1;
 
-/// The members of `content`, behind the schema's number.
+/// Returns the members of `content` after the schema's number.
 inline nlohmann::ordered_json json_document(const nlohmann::ordered_json& content = {}) {
   nlohmann::ordered_json out{{"schema", json_schema}};
   if (content.is_object()) out.update(content);

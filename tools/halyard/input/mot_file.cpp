@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MOTChallenge's text files.
+// Parses and writes the text files of MOTChallenge.
 #include "input/mot_file.h"
 
 #include <fmt/format.h>
@@ -17,9 +17,9 @@ namespace halyard::tool {
 namespace {
 
 constexpr double max_frames = 10'000'000;
-constexpr std::size_t max_truth = 2048;  // of a frame: each is compared with each track's box
+constexpr std::size_t max_truth = 2048;  // of one frame: each is compared with each track's box
 
-/// Ids of the truth that were read, with their frames.
+/// Ids of the truth read so far, with their frames.
 using Known = std::set<std::pair<std::size_t, std::int64_t>>;
 
 Error bad_line(std::size_t line, const char* what, std::string_view seen) {
@@ -36,7 +36,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// The first seven numbers of a line, and how many there were of them.
+/// The first numbers of a line, at most seven, and their count.
 struct Numbers {
   std::array<double, 7> value{};
   std::size_t count = 0;

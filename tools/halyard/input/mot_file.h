@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text files of MOTChallenge: one box a line, `frame,id,left,top,width,height,score,...`.
+// Text files of MOTChallenge: one box per line, `frame,id,left,top,width,height,score,...`.
 #pragma once
 
 #include <cstddef>
@@ -13,38 +13,38 @@
 
 namespace halyard::tool {
 
-/// A box of one frame, in pixels. Doubles, so that a file is read as it stands.
+/// A box of one frame, in pixels. Doubles keep the file's values exactly.
 struct MotBox {
   std::int64_t id = -1;
   double left = 0;
   double top = 0;
   double width = 0;   ///< above 0
   double height = 0;  ///< above 0
-  double score = 1;   ///< 1 where the file has none
+  double score = 1;   ///< 1 if the file has none
 };
 
-/// Boxes of the frames that have some, by index from 0; index 0 is frame 1. Frames are numbered up
-/// to ten million, so those without boxes take no memory.
+/// Boxes of the frames that have any, by index from 0; index 0 is frame 1. Frame numbers reach ten
+/// million, so frames without boxes must take no memory.
 using MotFrames = std::map<std::size_t, std::vector<MotBox>>;
 
-/// Frames up to the last one that has a box.
+/// Count of frames up to the last one with a box.
 std::size_t frame_count(const MotFrames& frames) noexcept;
 std::size_t box_count(const MotFrames& frames) noexcept;
 
-/// - detections: ids are not looked at, scores must be there and in [0, 1];
-/// - truth: an id at most once in a frame, at most 2048 boxes in one; lines whose seventh number is
-/// 0 are left out, as
-///   MOTChallenge marks what does not count.
+/// - detections: ids are ignored; scores are required and must be in [0, 1];
+/// - truth: an id occurs at most once in a frame; at most 2048 boxes in a frame. Lines whose
+/// seventh
+///   number is 0 are left out: MOTChallenge marks ignored boxes so.
 enum class MotKind : std::uint8_t { detections, truth };
 
-/// Errors: malformed (names the line: fewer than six numbers, or seven for detections; text that is
-/// no number; a frame that is no whole number in 1..10000000; an empty or endless box; a score
-/// outside; an id twice).
+/// Errors: malformed (names the line: fewer than six numbers, or fewer than seven for detections;
+/// text that is not a number; a frame that is not a whole number in 1..10000000; an empty or
+/// infinite box; a score out of range; a duplicate id).
 Result<MotFrames> parse_mot(std::string_view text, MotKind kind);
-/// Errors also those of read_file.
+/// Errors: those of parse_mot() and read_path().
 Result<MotFrames> read_mot(const std::string& path, MotKind kind);
 
-/// One line, with the three numbers that close it.
+/// One line, with the three trailing -1 of the format.
 std::string mot_line(std::size_t frame, const MotBox& box);
 
 }  // namespace halyard::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One image after the other: the engine uses all cores for each.
+// Images are processed one after the other: the engine uses all cores for each.
 #include "input/val_model.h"
 
 #include <fmt/format.h>
@@ -64,7 +64,7 @@ Status find_in(const std::string& path, const CocoImage& image, Detector& detect
   return detector.detect(job);
 }
 
-/// Of the first label that is nearly a category's name: "; label boat: did you mean boats?".
+/// A hint for the first label that resembles a category: "; label boat: did you mean boats?".
 std::string meant_category(const std::vector<std::string>& labels,
                            const std::vector<CocoCategory>& categories) {
   std::vector<std::string> names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model over the images of a COCO file, and its detections as such a file's results.
+// Runs a model on the images of a COCO file, and writes its detections in COCO's results format.
 #pragma once
 
 #include <optional>
@@ -14,20 +14,20 @@ namespace halyard::tool {
 
 struct ModelRun {
   DetectorOptions detector;
-  PresetOptions preset;  ///< goes before what `detector` says
+  PresetOptions preset;  ///< overrides `detector`
   std::string images;    ///< folder of the images
   bool is_quiet = false;
 };
 
-/// match_categories(), whose error also names the label that is nearly a category.
+/// As match_categories(), but the error also names the label that resembles a category.
 Result<std::vector<std::optional<std::size_t>>> match_labels(
     const std::vector<std::string>& labels, const std::vector<CocoCategory>& categories);
 
-/// As the preset has it. Reports its error itself. Nothing on failure.
+/// Opens the detector with the preset applied. Reports its own errors. Nullopt on failure.
 std::optional<Detector> open_detector(const ModelRun& run);
 
-/// Boxes, and masks where the detector makes them; areas are those of the boxes. Reports its error
-/// itself, naming the option or image. Nothing on failure or interrupt.
+/// Finds boxes, and masks if the detector makes them; areas are those of the boxes. Reports its own
+/// errors, with the option or image. Nullopt on failure or interrupt.
 std::optional<CocoResults> find_objects(const ModelRun& run, Detector& detector,
                                         const CocoTruth& truth);
 

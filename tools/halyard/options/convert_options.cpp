@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and values as the help says them; the library checks what depends on the image.
+// The options of `halyard convert`. The library checks values that depend on the image.
 #include "options/convert_options.h"
 
 #include "options/out_formats.h"
@@ -43,9 +43,9 @@ void add_region_options(CLI::App& sub, ConvertOptions& options) {
              {"hal", "ultralytics", "ultralytics-val"},
              "How --fit letterbox rounds: hal (default), ultralytics or ultralytics-val");
   add_parsed(sub, "--place", options.place, parse_region, "X,Y,W,H with 0..65535 each",
-             "X,Y,W,H of the result that the image goes to");
+             "X,Y,W,H of the result where the image is placed");
   add_parsed(sub, "--affine", options.affine, parse_affine, "six finite numbers",
-             "M0,..,M5: stored (x, y) goes to (M0 x + M1 y + M2, M3 x + M4 y + M5)");
+             "M0,..,M5: maps stored (x, y) to (M0 x + M1 y + M2, M3 x + M4 y + M5)");
   add_parsed(sub, "--tiles", options.tiles, parse_tiles, "WxH[,OVERLAP] with an overlap in [0, 1)",
              "WxH[,OVERLAP] in stored pixels: one file a tile, OUT_0000 and so on; default "
              "overlap 0.2");
@@ -97,7 +97,7 @@ void add_input_options(CLI::App& sub, ConvertOptions& options) {
              "Raw grey or Bayer samples are 16-bit, this many of them used, the low ones");
   add_parsed(sub, "--input-colorimetry", options.input_colorimetry, parse_colorimetry,
              "bt601, bt709 or bt2020, and full or limited", "Of the input: bt601,full");
-  sub.add_flag("--explain", options.explains, "Say which backend converts, and why");
+  sub.add_flag("--explain", options.explains, "Report which backend converts, and why");
 }
 
 int check_files(const ConvertOptions& options) {
@@ -114,7 +114,7 @@ int check_files(const ConvertOptions& options) {
   if (extension == ".npy" && options.dtype == DType::bf16)
     return report_usage("--dtype bf16", "NumPy has no such type; use --raw and another extension");
   if (options.input_format.has_value() != options.input_size.has_value())
-    return report_usage("--input-format", "goes together with --input-size");
+    return report_usage("--input-format", "must be given together with --input-size");
   if (options.input_bits && !options.input_format)
     return report_usage("--input-bits", "is for raw samples, see --input-format");
   if (!options.input_format && extension_of(options.in) == ".npy")
@@ -138,7 +138,7 @@ int check_geometry(const ConvertOptions& options) {
   if (options.affine && (options.fit != Fit::stretch || options.turn() != Orientation{}))
     return report_usage("--affine", "takes the place of --fit, --flip and --rotate");
   if (options.tiles && (options.crop || options.affine))
-    return report_usage("--tiles", "goes with neither --crop nor --affine");
+    return report_usage("--tiles", "cannot be combined with --crop or --affine");
   return exit_ok;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `halyard convert` may be told, and what of it does not go together.
+// The options of `halyard convert`, and which of them exclude each other.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 #include "halyard/image.h"
 #include "halyard/tiling.h"
 
-// The parser's header costs every source that sees it seconds.
+// The parser's header is not included here: it costs each source file seconds to compile.
 namespace CLI {
 class App;
 }
@@ -25,7 +25,7 @@ struct ConvertOptions {
   std::optional<PixelFormat> input_format;
   std::optional<Size> size;
   std::optional<Size> input_size;
-  std::optional<int> input_bits;  ///< set: the samples of bare files are 16-bit
+  std::optional<int> input_bits;  ///< set: raw samples are 16-bit
   std::optional<RegionF> crop;
   std::optional<Region> place;
   std::optional<Affine> affine;
@@ -52,14 +52,14 @@ struct ConvertOptions {
   bool is_raw = false;
   bool explains = false;
 
-  /// The turn that was asked for, without the image's own.
+  /// The requested flip and rotation, without the image's own orientation.
   Orientation turn() const;
   bool writes_raw() const;
 };
 
 void add_convert_options(CLI::App& sub, ConvertOptions& options);
 
-/// Reports what does not go together; exit_ok when all does.
+/// Reports options that exclude each other; exit_ok if there are none.
 int check(const ConvertOptions& options);
 
 }  // namespace halyard::tool

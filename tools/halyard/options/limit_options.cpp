@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One option for each field of DecodeLimits.
+// Adds one option for each field of DecodeLimits.
 #include "options/limit_options.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimal string alignment distance: Damerau and Levenshtein's, no letter moved twice.
+// Optimal string alignment distance: Damerau-Levenshtein in which no letter moves twice.
 #include "options/nearest.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace halyard::tool {
 namespace {
 
-constexpr std::size_t max_letters = 64;  // longer words are no slips of the finger
+constexpr std::size_t max_letters = 64;  // longer words are not typing errors
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The word that somebody meant.
+// Finds the word that the user probably meant.
 #pragma once
 
 #include <optional>
@@ -9,12 +9,12 @@
 
 namespace halyard::tool {
 
-/// Of `words` the one that is nearest to `word` by single letters that are put in, left out,
-/// changed or swapped with the next, upper case or not; of equals the first. Nothing where more
-/// than a third of the letters would change.
+/// The word of `words` nearest to `word`, by the count of single letters inserted, removed, changed
+/// or swapped with the next; case is ignored. The first one in a tie. Nullopt if more than a third
+/// of the letters would change.
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> words);
 
-/// "; did you mean X?", or nothing.
+/// "; did you mean X?", or an empty text.
 std::string did_you_mean(std::string_view word, std::span<const std::string> words);
 
 /// "a, b or c".

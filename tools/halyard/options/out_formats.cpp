@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Videos are those that VideoWriter makes.
+// Chooses the kind of output by name. Videos are the types that VideoWriter writes.
 #include "options/out_formats.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace halyard::tool {
 namespace {
 
-// `extension`: with its dot.
+// `extension` includes its dot.
 bool is_among(std::span<const std::string_view> known, std::string_view extension) {
   return !extension.empty() && std::ranges::find(known, extension.substr(1)) != known.end();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program draws into, by the extension of the name: images are those of the codec's
-// table (image_file_kinds), videos those of VideoWriter.
+// The kinds of files that the program draws into, by extension. Images: the codec's table
+// (image_file_kinds). Videos: those of VideoWriter.
 #pragma once
 
 #include <string>
@@ -9,10 +9,11 @@ namespace halyard::tool {
 
 enum class OutKind { none, image, folder, video };
 
-/// Whether the name ends as that of an image file that this build writes.
+/// Whether the name ends like that of an image file that this build writes.
 bool is_image_name(const std::string& path);
-/// What --out names: by its extension an image or a video; a folder that is there, a name that
-/// ends in a slash and one without an extension are folders. None: empty, or another extension.
+/// The kind that --out names. By extension: an image or a video. A folder: an existing folder, a
+/// name that ends in a slash, or one without an extension. None: an empty name, or another
+/// extension.
 OutKind out_kind(const std::string& out);
 
 /// ".jpg .jpeg .png .webp ...".
@@ -20,10 +21,10 @@ std::string image_extensions();
 /// ".mp4 .mkv .mov .avi"; "none in this build" without FFmpeg.
 std::string video_extensions();
 
-/// Whether `--out` can be written; exit_ok, or exit_usage with a message that names the extension
-/// and those that are served. An empty name is fine.
+/// Checks the name of `--out`: exit_ok, or exit_usage with a message that names the extension and
+/// the supported ones. An empty name is valid.
 int check_out_name(const std::string& out);
-/// The same for an option that names an image. A name without an extension becomes a JPEG.
+/// As above, for an option that names an image. A name without an extension becomes a JPEG.
 int check_image_name(const std::string& option, const std::string& path);
 
 }  // namespace halyard::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words are kept beside the parser: CLI11 has no place for them but the help.
+// The words are stored outside the parser: CLI11 can store them only in the help text.
 #include "options/parsed_option.h"
 
 #include <algorithm>

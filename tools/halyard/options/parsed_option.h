@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options whose text a function of values.h takes, and options that take one of several words.
+// Options whose text is parsed by a function of values.h, and options that accept one of several
+// words.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,8 +13,8 @@
 
 namespace halyard::tool {
 
-/// Adds an option whose text `parse` must take; `target` gets the value. The rule is what the error
-/// says.
+/// Adds an option whose text `parse` must accept; `target` gets the value. `rule` is the text of
+/// the error.
 template <class T, class Parse>
 CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& target, Parse parse,
                         const std::string& rule, const std::string& help) {
@@ -29,12 +30,12 @@ CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& target, Parse
       ->type_name("");
 }
 
-/// The words that an option takes, for completion; empty: any text.
+/// The words that an option accepts, for completion; empty: any text.
 const std::vector<std::string>& words_of(const CLI::Option* option);
 void set_words(const CLI::Option* option, std::vector<std::string> words);
 
-/// Adds an option that takes one of `words`, which `parse` takes too. Another one is an error that
-/// lists them and names the nearest.
+/// Adds an option that accepts one of `words`, which `parse` must accept too. Another word is an
+/// error that lists them and names the nearest.
 template <class T, class Parse>
 CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target, Parse parse,
                         const std::vector<std::string>& words, const std::string& help) {
@@ -53,7 +54,7 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target, Parse
   return option;
 }
 
-/// The same for an option that keeps its word as it is.
+/// As add_choice(), for an option that keeps the word itself.
 CLI::Option* add_word(CLI::App& app, const std::string& name, std::string& target,
                       const std::vector<std::string>& words, const std::string& help);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identities are what stat() says, after all links.
+// Files are compared by stat(), after all links are followed.
 #include "options/paths.h"
 
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr int max_links = 40;
 
-/// A file that is there, or a name below a folder that is there.
+/// An existing file, or a name below an existing folder.
 struct Identity {
   dev_t device = 0;
   ino_t inode = 0;
@@ -46,7 +46,7 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-/// Of a name that nothing has: the nearest folder that is there, and what comes below.
+/// For a name that does not exist: the nearest existing folder, and the rest of the path.
 std::optional<Identity> identity_below_folder(const fs::path& path) {
   fs::path rest = path.filename();
   for (fs::path folder = folder_of(path);; folder = folder_of(folder)) {
@@ -59,7 +59,7 @@ std::optional<Identity> identity_below_folder(const fs::path& path) {
   }
 }
 
-/// A link that leads nowhere yet is followed to the name that it gives.
+/// A dangling link is followed to the name that it holds.
 std::optional<Identity> identity_of(fs::path path) {
   while (path.has_relative_path() && !path.has_filename())
     path = path.parent_path();  // "folder/"
@@ -81,7 +81,7 @@ bool is_folder(const Identity& file) {
   return file.rest.empty() && S_ISDIR(file.mode);
 }
 
-/// Calls `each` for the paths in a folder until it returns true; whether it did.
+/// Calls `each` for the paths in a folder until it returns true. Returns whether it did.
 template <class Iterator, class Call>
 bool any_entry(const std::string& folder, Call each) {
   std::error_code error;
@@ -91,7 +91,7 @@ bool any_entry(const std::string& folder, Call each) {
   return false;
 }
 
-/// Whether the file at the end of the path's links lies in this folder.
+/// Whether the file at the end of the path's links is in this folder.
 bool lies_in(const fs::path& path, const Identity& folder) {
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
@@ -166,8 +166,8 @@ PathCheck& PathCheck::text_folder(const std::string& option, const std::string& 
   return add(Kind::text_folder, option, path);
 }
 
-/// Images of an output folder have the names of frames, so none of these may lie there; a folder
-/// of frames may hold links to such files.
+/// Images in an output folder have the names of frames, so no input frame may be in that folder. A
+/// folder of frames may hold links to files in it.
 bool PathCheck::overwrites_frames(const Seen& folder, const Seen& input) {
   if (input.use->kind != Kind::frames || !is_folder(folder.identity)) return false;
   if (!is_folder(input.identity)) return lies_in(input.use->path, folder.identity);
@@ -178,7 +178,7 @@ bool PathCheck::overwrites_frames(const Seen& folder, const Seen& input) {
 }
 
 /// Whether a link in the folder leads to the input, or into it: writing to the link would change
-/// that.
+/// the input.
 bool PathCheck::links_to(const Seen& folder, const Seen& input) {
   if (!is_folder(folder.identity)) return false;
   return any_entry<fs::directory_iterator>(folder.use->path, [&](const fs::path& entry) {
@@ -228,7 +228,7 @@ std::optional<PathCheck::Seen> PathCheck::look_at(const Use& use) {
   } else {
     identity = identity_of(fs::path(use.path));
   }
-  if (!identity) return std::nullopt;  // opening it will tell
+  if (!identity) return std::nullopt;  // opening it reports the error
   return Seen{&use, *std::move(identity)};
 }
 
@@ -245,7 +245,7 @@ int PathCheck::run() const {
   for (std::size_t i = 0; i < seen.size(); ++i) {
     if (seen[i].is_input()) continue;
     for (std::size_t j = 0; j < seen.size(); ++j) {
-      // Of two outputs the later one is told of.
+      // Of two outputs the later one is reported.
       if (j == i || (j > i && !seen[j].is_input()) || !clashes(seen[i], seen[j])) continue;
       const Use &output = *seen[i].use, &other = *seen[j].use;
       return report_usage(output.option + " " + output.path,

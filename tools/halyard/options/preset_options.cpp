@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A preset, then what was asked for by name.
+// Applies a preset, then the options that override it.
 #include "options/preset_options.h"
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace halyard::tool {
 namespace {
 
-/// A rule that gives masks of the image's size.
+/// The rules that make masks of the image's size.
 std::optional<MaskRule> parse_mask_rule(std::string_view text) {
   if (text == "logits") return MaskRule::logits;
   if (text == "ultralytics") return MaskRule::ultralytics;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that choose whose rules a model runs by.
+// Options that choose the preset of a model and override parts of it.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 #include "halyard/preset.h"
 #include "input/detector.h"
 
-// The parser's header costs every source that sees it seconds.
+// The parser's header is not included here: it costs each source file seconds to compile.
 namespace CLI {
 class App;
 }
@@ -15,18 +15,18 @@ class App;
 namespace halyard::tool {
 
 struct PresetOptions {
-  std::optional<Preset> preset = {};  ///< unset: what DetectorOptions has
-  // In place of the preset's own.
+  std::optional<Preset> preset = {};  ///< unset: that of DetectorOptions
+  // Overrides of the preset.
   std::optional<float> score;
   std::optional<float> iou;
   std::optional<LetterboxRule> letterbox;
   std::optional<MaskRule> mask_rule;
 };
 
-/// --preset, --score, --iou, --letterbox, --mask-rule. `usual`: what holds without --preset.
+/// Adds --preset, --score, --iou, --letterbox, --mask-rule. `usual`: the default without --preset.
 void add_preset_options(CLI::App& sub, PresetOptions& preset, const char* usual);
 
-/// Sets preset and mask_rule; without a preset only what was named.
+/// Sets preset and mask_rule; without a preset only the overrides.
 void apply(const PresetOptions& preset, DetectorOptions& options);
 
 }  // namespace halyard::tool

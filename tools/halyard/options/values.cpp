@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every parser takes the whole text or nothing.
+// A parser must consume the whole text, or it fails.
 #include "options/values.h"
 
 #include <charconv>
@@ -33,7 +33,7 @@ bool parse_number(std::string_view text, double& value) {
   return error == std::errc{} && end == text.data() + text.size() && std::isfinite(value);
 }
 
-/// The enumerator at the place of the text among the names.
+/// The enumerator whose value is the position of the text in `names`.
 template <class Enum, std::size_t count>
 std::optional<Enum> parse_name(std::string_view text,
                                const std::array<std::string_view, count>& names) {
@@ -42,7 +42,7 @@ std::optional<Enum> parse_name(std::string_view text,
   return std::nullopt;
 }
 
-/// Finite numbers with commas between them, exactly `count`.
+/// Exactly `count` finite numbers, separated by commas.
 template <std::size_t count>
 std::optional<std::array<double, count>> parse_numbers(std::string_view text) {
   const auto parts = split(text, ',');

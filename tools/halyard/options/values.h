@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of options that are more than a number: sizes, regions, colours, names. Parsing only.
+// Parses option values: sizes, regions, colours, names.
 #pragma once
 
 #include <array>
@@ -22,13 +22,13 @@ namespace halyard::tool {
 std::optional<Size> parse_size(std::string_view text);
 /// "X,Y,W,H", whole numbers.
 std::optional<Region> parse_region(std::string_view text);
-/// The same with decimals; W and H above 0.
+/// As parse_region(), with decimals; W and H above 0.
 std::optional<RegionF> parse_region_f(std::string_view text);
 /// Significant bits of a 16-bit sample: 8..16.
 std::optional<int> parse_bits(std::string_view text);
 /// "R,G,B", or one number for all three.
 std::optional<std::array<float, 3>> parse_rgb(std::string_view text);
-/// The same; all above 0.
+/// As parse_rgb(); all above 0.
 std::optional<std::array<float, 3>> parse_deviation(std::string_view text);
 /// Six numbers.
 std::optional<Affine> parse_affine(std::string_view text);
@@ -40,17 +40,17 @@ std::optional<std::array<std::uint8_t, 4>> parse_color(std::string_view text);
 std::optional<double> parse_seconds(std::string_view text);
 /// "SCALE,ZERO_POINT".
 std::optional<Quantization> parse_quantization(std::string_view text);
-/// "bt709", "limited" or both with a comma.
+/// "bt709", "limited" or both, separated by a comma.
 std::optional<Colorimetry> parse_colorimetry(std::string_view text);
 std::optional<Filter> parse_filter(std::string_view text);
 std::optional<Fit> parse_fit(std::string_view text);
 std::optional<LetterboxRule> parse_letterbox_rule(std::string_view text);
 std::optional<AlphaStep> parse_alpha(std::string_view text);
 
-/// Non-empty lines of a text file. Errors: as read_file.
+/// Non-empty lines of a text file. Errors: as read_file().
 Result<std::vector<std::string>> read_lines(const std::string& path);
 
-/// Lower-case extension with its dot, empty when there is none.
+/// Lower-case extension with its dot; empty if there is none.
 std::string extension_of(const std::string& path);
 
 }  // namespace halyard::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every file gets its name when it is whole: the codec and the video writer rename at their end.
+// A file gets its final name when it is complete: the codec and the video writer rename at the end.
 #include "output/annotator.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace halyard::tool {
 namespace {
 
-/// A name without an extension is that of a JPEG.
+/// A name without an extension is written as JPEG.
 ImageFileType type_of(const std::string& path) {
   return image_file_type(path).value_or(ImageFileType::jpeg);
 }
@@ -117,7 +117,7 @@ Status Annotator::choose_target(Job& job) {
     job.out_path = options_.out;
   }
   if (kind_ == OutKind::video && !video_) {
-    // Most players take chroma-subsampled video of even sizes only.
+    // Most players need chroma-subsampled video of even sizes.
     const auto even = [](std::int32_t extent) { return std::max(2, extent / 2 * 2); };
     video_size_ = {even(job.canvas.size().width), even(job.canvas.size().height)};
     HALYARD_TRY(video_, VideoWriter::create(options_.out, video_size_, options_.rate));

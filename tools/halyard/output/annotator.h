@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Annotator: frames with what was found drawn on them, into an image, a folder, a video, a sheet.
+// Annotator: draws the objects on frames and writes them to an image, a folder, a video or a sheet.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@
 
 namespace halyard::tool {
 
-/// Its stages: paint and encode for any number of jobs at once, draw and write in the frames'
-/// order.
+/// Its stages: paint() and encode() may run for several jobs at the same time; draw() and write()
+/// must be called in the order of frames.
 class Annotator {
  public:
   struct Options {
-    std::string out;            ///< empty: none
-    std::string contact_sheet;  ///< empty: none
-    /// Files that others write: no image of the folder takes such a name.
+    std::string out;            ///< empty: no output
+    std::string contact_sheet;  ///< empty: no contact sheet
+    /// Files that other options write: no image in the folder gets such a name.
     std::vector<std::string> other_outputs;
     std::string font;
     std::vector<std::string> labels;
@@ -55,16 +55,16 @@ class Annotator {
   explicit Annotator(Options options)
       : options_(std::move(options)), kind_(out_kind(options_.out)) {}
   Status draw_objects(Job& job);
-  /// Below the boxes, from prototypes; of tracked objects alone where there are tracks.
+  /// Draws masks from prototypes, below the boxes. With tracking, only those of tracked objects.
   Status draw_masks(Job& job);
-  /// Decides where the frame goes: a file name, or the video, which is made for the first frame.
+  /// Chooses the frame's file name, or the video, which is created with the first frame.
   Status choose_target(Job& job);
   Options options_;
   OutKind kind_ = OutKind::none;
   std::optional<Overlay> overlay_;
   MaskPainter painter_;
   std::vector<std::uint64_t> track_ids_;  ///< of the masks being drawn
-  std::vector<std::uint32_t> rows_;       ///< of the prototypes' coefficients, for these
+  std::vector<std::uint32_t> rows_;       ///< rows of the coefficients for these masks
   std::optional<VideoWriter> video_;
   Size video_size_;
   ContactSheet sheet_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers are written as the shortest text that reads back as the same double.
+// Numbers are written as the shortest text that parses to the same double.
 #include "output/coco_writer.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ std::string to_json(const CocoResult& result) {
       result.image, result.category, result.box.x, result.box.y, result.box.width,
       result.box.height, result.score);
   if (!result.mask.empty()) {
-    // Characters '0' to 'o', so a backslash may be among them.
+    // The characters are '0' to 'o', which include the backslash, so the text is escaped.
     text += fmt::format(", \"segmentation\": {{\"size\": [{}, {}], \"counts\": {}}}",
                         result.size.height, result.size.width, Json(result.mask).dump());
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was found as a results file of COCO, as `halyard val --detections` and pycocotools read it.
+// Writes objects as a COCO results file, for `halyard val --detections` and pycocotools.
 #pragma once
 
 #include <cstdint>
@@ -15,36 +15,37 @@
 
 namespace halyard::tool {
 
-/// One object that was found.
+/// One object of a results file.
 struct CocoResult {
   std::int64_t image = 0;
   std::int64_t category = 0;
   CocoBox box;
   double score = 0;
-  Size size = {};         ///< of the image; of use with a mask
+  Size size = {};         ///< of the image; used with a mask
   std::string mask = {};  ///< runs as COCO writes them; empty: none
   std::string file = {};  ///< of the image; empty: not written
   std::optional<std::uint64_t> track = {};
   std::vector<Keypoint> keypoints = {};
 };
-/// {"image_id", "category_id", "bbox", "score"}, and where there are "segmentation", "keypoints",
+/// {"image_id", "category_id", "bbox", "score"}, and if present "segmentation", "keypoints",
 /// "track_id", "file_name"; on one line.
 std::string to_json(const CocoResult& result);
 
-/// The ids that a results file gives to images and classes.
+/// The ids of images and classes in a results file.
 class CocoIds {
  public:
-  /// Without a file: image_id is the frame's number from 1 on, category_id that of the class.
+  /// Without a ground truth: image_id is the frame's number from 1, category_id the class's number
+  /// from 1.
   CocoIds() = default;
-  /// Those of a ground truth: images by file name, with as many of the folders before it as the
-  /// ground truth has; classes as match_labels() has them. Errors: as read_truth(); malformed
-  /// (an image without a name, a name twice), invalid_argument (classes that do not match).
+  /// The ids of a ground truth. Images are found by file name, with as many of its folders as the
+  /// ground truth has; classes by match_labels(). Errors: as read_truth(); malformed (an image
+  /// without a name, a duplicate name), invalid_argument (classes that do not match).
   static Result<CocoIds> from_truth(const std::string& path,
                                     const std::vector<std::string>& labels);
 
   /// Errors: not_found (no image of this name).
   Result<std::int64_t> image(const FrameRecord& record) const;
-  /// Nothing: the ground truth has no such category.
+  /// Nullopt if the ground truth has no such category.
   std::optional<std::int64_t> category(std::int32_t label) const;
 
  private:
@@ -53,7 +54,7 @@ class CocoIds {
   std::vector<std::optional<std::int64_t>> categories_;
 };
 
-/// Whole after each frame.
+/// The file is valid after each frame.
 class CocoWriter final : public RecordWriter {
  public:
   /// "-" is standard output. Errors: as OutputFile::create().

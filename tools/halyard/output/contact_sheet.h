@@ -10,8 +10,8 @@
 
 namespace halyard::tool {
 
-/// Needs not know the number of frames beforehand: it keeps every frame, then every second, every
-/// fourth... so that it never holds more than twice what it shows. Thread-bound.
+/// The number of frames need not be known. It keeps every frame, then every second, every
+/// fourth..., so that it never holds more than twice the frames it shows. Thread-bound.
 class ContactSheet {
  public:
   static constexpr std::size_t cells = 12;
@@ -19,7 +19,7 @@ class ContactSheet {
   static constexpr std::int32_t cell_width = 320;
   static constexpr std::int32_t gap = 4;
 
-  /// Considers the next frame, an RGB image; keeps a small copy or nothing.
+  /// Takes the next frame, an RGB image, and keeps a small copy or nothing.
   Status add(const Tensor& image, Processor& processor);
   bool is_empty() const noexcept { return thumbnails_.empty(); }
   /// The sheet as RGB. Errors: invalid_argument (no frame was added), those of allocation.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of types come from other processes: they are escaped where lines are printed.
+// Type names come from other processes; they are escaped when lines are printed.
 #include "output/ipc_text.h"
 
 #include <fmt/format.h>
@@ -74,7 +74,7 @@ Json describe_endpoint(const TopicEndpointInfo& endpoint, const EndpointRate* ra
 std::string bytes_text(double bytes) {
   constexpr std::array<const char*, 7> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   std::size_t unit = 0;
-  // What rounds to 1024.0 is one of the next unit.
+  // A value that rounds to 1024.0 is shown in the next unit.
   while (bytes >= (unit == 0 ? 1024 : 1023.95) && unit + 1 < units.size()) {
     bytes /= 1024;
     ++unit;

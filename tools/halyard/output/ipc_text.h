@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools and topics in words: numbers with their units, tables, and JSON.
+// Pools and topics as text: numbers with units, tables, and JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -21,29 +21,30 @@ std::string bytes_text(double bytes);
 std::string rate_text(double per_second);
 /// "1 slot", "2 slots".
 std::string count_text(std::uint64_t count, const char* noun);
-/// "4711", or "pid unknown" where the kernel does not tell it.
+/// "4711", or "unknown" if the kernel does not report the process.
 std::string pid_text(const IpcProcess& process);
 /// 16 hexadecimal digits.
 std::string id_text(std::uint64_t id);
 std::string role_text(TopicRole role);
-/// Two digits for each byte; of more than `max_bytes` the first, and how many follow.
+/// Two digits for each byte. If there are more than `max_bytes`, the first ones and the count of
+/// the others.
 std::string hex_text(const std::vector<std::byte>& bytes, std::size_t max_bytes);
 
-/// Rows of cells as lines whose columns lie below one another; two blanks stand between them. The
-/// letters of `columns` say how a column is aligned: 'l' or 'r'.
+/// Formats rows of cells as lines with aligned columns, two spaces apart. Each letter of `columns`
+/// is the alignment of a column: 'l' or 'r'.
 std::vector<std::string> table(const std::vector<std::vector<std::string>>& rows,
                                const std::string& columns);
 
-/// The topic whose own pool this is; empty: none.
+/// The topic that owns this pool; empty: none.
 std::string topic_of(const PoolInfo& pool, const std::vector<TopicInfo>& topics);
 
 Json describe(const IpcProcess& process);
 Json describe(const PoolInfo& pool);
-/// With rates, where `before` says what the counts were.
+/// With rates for endpoints that `rates` contains.
 Json describe(const TopicInfo& topic, const Rates& rates);
-/// A document of its own (json_document) as one line.
+/// A complete document (json_document) on one line.
 std::string dump_line(const Json& json);
-/// For people and jq.
+/// The same on several lines, indented.
 std::string dump_lines(const Json& json);
 
 }  // namespace halyard::tool

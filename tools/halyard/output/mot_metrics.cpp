@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HOTA, CLEAR MOT and identity scores, each from the sparse list of overlapping pairs.
+// HOTA, CLEAR MOT and identity scores, all from the sparse list of overlapping pairs.
 #include "output/mot_metrics.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr double match_limit = 0.5;
 constexpr std::size_t alphas = 19;
-constexpr std::size_t max_overlaps = std::size_t{1} << 24;  // 268 MB of them
+constexpr std::size_t max_overlaps = std::size_t{1} << 24;  // 268 MB
 constexpr std::uint64_t max_identity_work = std::uint64_t{1} << 34;
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
@@ -28,7 +28,7 @@ double alpha_of(std::size_t i) {
   return 0.05 + 0.05 * static_cast<double>(i);
 }
 
-/// Ids to 0, 1, 2, ... in order of appearance, with the number of boxes of each.
+/// Maps ids to 0, 1, 2, ... in order of appearance, and counts the boxes of each.
 class Ids {
  public:
   std::uint32_t add(std::int64_t id) {
@@ -55,7 +55,7 @@ struct Frame {
   std::vector<Overlap> overlaps;             ///< by row, then column
 };
 
-/// Of whole sequences: an id of the truth and one of the result.
+/// An id of the truth and one of the result, over the whole sequence.
 using IdPair = std::pair<std::uint32_t, std::uint32_t>;
 
 struct Sequence {
@@ -76,7 +76,7 @@ Error too_many(const char* what, std::uint64_t seen, std::uint64_t maximum) {
   return make_error(Errc::exhausted, what, fmt::format("{}, at most {}", seen, maximum));
 }
 
-/// Adds the pairs of a frame; false when there are more than `room`.
+/// Adds the overlapping pairs of a frame. Returns false if there are more than `room`.
 bool add_overlaps(const std::vector<MotBox>& rows, const std::vector<MotBox>& columns,
                   std::size_t room, std::vector<Overlap>& out) {
   for (std::uint32_t r = 0; r < rows.size(); ++r) {
@@ -90,7 +90,7 @@ bool add_overlaps(const std::vector<MotBox>& rows, const std::vector<MotBox>& co
   return true;
 }
 
-/// Only frames that have boxes: the others change no score.
+/// Contains only frames with boxes: the others change no score.
 Result<Sequence> sequence_of(const MotFrames& truth, const MotFrames& result) {
   Sequence out;
   const std::vector<MotBox> none;
@@ -121,7 +121,8 @@ Result<Sequence> sequence_of(const MotFrames& truth, const MotFrames& result) {
   return out;
 }
 
-/// The pairs of a frame with the most total worth; `worth(overlap)` of at most 0: no candidate.
+/// The pairs of a frame with the max total worth. A pair with `worth(overlap)` <= 0 is not a
+/// candidate.
 template <class Worth>
 Result<std::vector<Overlap>> best_pairs(Assignment& assignment, const Frame& frame, Worth worth) {
   std::vector<AssignmentPair> pairs;
@@ -137,8 +138,8 @@ Result<std::vector<Overlap>> best_pairs(Assignment& assignment, const Frame& fra
   return out;
 }
 
-/// How well two ids agree over the whole sequence, before any frame is decided: the matching of
-/// HOTA wants the pairs that suit association too.
+/// How well two ids agree over the whole sequence, computed before any frame is matched: HOTA's
+/// matching prefers pairs that also suit association.
 std::map<IdPair, double> alignment_of(const Sequence& sequence) {
   std::map<IdPair, double> agreed;
   for (const Frame& frame : sequence.frames) {
@@ -193,8 +194,8 @@ Status add_hota(const Sequence& sequence, MotScores& scores) {
 }
 
 Status add_clear(const Sequence& sequence, MotScores& scores) {
-  std::vector<std::uint32_t> last(sequence.truth.size(), nobody);    // ever
-  std::vector<std::uint32_t> before(sequence.truth.size(), nobody);  // in the frame before
+  std::vector<std::uint32_t> last(sequence.truth.size(), nobody);    // in any earlier frame
+  std::vector<std::uint32_t> before(sequence.truth.size(), nobody);  // in the previous frame
   double iou_sum = 0;
   Assignment assignment;
   for (const Frame& frame : sequence.frames) {
@@ -223,7 +224,7 @@ Status add_clear(const Sequence& sequence, MotScores& scores) {
 }
 
 Status add_identity(const Sequence& sequence, MotScores& scores) {
-  std::map<IdPair, double> together;  // frames in which two ids match
+  std::map<IdPair, double> together;  // count of frames in which two ids match
   for (const Frame& frame : sequence.frames) {
     for (const Overlap& o : frame.overlaps) {
       if (o.iou >= match_limit) ++together[{frame.truth[o.row], frame.result[o.column]}];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts only grow; one that has not is a faulty process's, or of another publisher.
+// Counts only grow. A count that is smaller comes from a faulty process or another publisher, and
+// counts as no growth.
 #include "output/rates.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ std::uint64_t growth(std::uint64_t before, std::uint64_t after) {
   return after > before ? after - before : 0;
 }
 
-/// Reader by reader: their sum shrinks when a publisher leaves.
+/// Compares reader by reader, because their sum shrinks when a publisher leaves.
 void add_reading(const TopicEndpointInfo& before, const TopicEndpointInfo& after,
                  EndpointRate& rate) {
   for (const TopicReader& now : after.readers) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rates of topics' endpoints, from what they count at two moments.
+// Rates of topics' endpoints, from their counts at two moments.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace halyard::tool {
 
-/// What an endpoint did between two moments.
+/// Counts of an endpoint between two moments.
 struct EndpointRate {
   double seconds = 0;
   std::uint64_t sent = 0;
@@ -26,20 +26,20 @@ struct EndpointRate {
   double lost_per_s() const { return static_cast<double>(lost) / seconds; }
 };
 
-/// Endpoints that were there at both moments.
+/// Rates of the endpoints that exist at both moments.
 class Rates {
  public:
   Rates() = default;
   Rates(const std::vector<TopicInfo>& before, const std::vector<TopicInfo>& after);
-  /// Null: none, it has just come.
+  /// Null if the endpoint is new.
   const EndpointRate* of(const TopicEndpointInfo& endpoint) const;
 
  private:
   std::map<std::pair<std::string, std::uint64_t>, EndpointRate> rates_;
 };
 
-/// Whether it is worth a line among publishers: every endpoint can send unless it says otherwise,
-/// and most never do.
+/// Whether to list the endpoint as a publisher. Endpoints can send by default, but most never do;
+/// those count only after they have sent.
 bool is_active_publisher(const TopicEndpointInfo& endpoint) noexcept;
 
 }  // namespace halyard::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of the JSON is a promise to scripts: keys are added, never renamed.
+// Scripts depend on the JSON: keys are added, never renamed.
 #include "output/record.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 constexpr GrowingFile::Shape json_shape{"{\"schema\": 1, \"frames\": [\n", ",\n", "\n]}\n"};
 static_assert(json_schema == 1);
 
-/// A float as the shortest decimal that a reader turns into the same float; not 0.8700000047683716.
+/// Rounded to 4 decimals, so that a float is written as 0.87 and not as 0.8700000047683716.
 double tidy(float value) {
   return std::round(static_cast<double>(value) * 1e4) / 1e4;
 }
@@ -71,7 +71,8 @@ std::string to_json(const FrameRecord& record, std::span<const std::string> labe
   frame["timing_us"] = Json::object();
   for (const auto& [stage, microseconds] : record.timing_us)
     frame["timing_us"][stage] = std::round(microseconds * 10) / 10;
-  // File names need not be UTF-8; JSON must be. A terminal may show it.
+  // File names need not be UTF-8, but JSON must be. Control characters are escaped, because a
+  // terminal may show the text.
   return printable(frame.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

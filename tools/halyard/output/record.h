@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FrameRecord: what the program found in one frame, and its JSON and text forms.
+// FrameRecord: the objects found in one frame, and their JSON and text forms.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,17 @@
 
 namespace halyard::tool {
 
-/// A detection, the track it belongs to, and what else the network says of it; all in upright
-/// source pixels.
+/// A detection, its track, and the network's other data about it; all in upright source pixels.
 struct Seen {
   Detection detection;
   std::optional<std::uint64_t> track = {};
-  std::string mask = {};            ///< runs as COCO writes them, of the whole image; empty: none
-  std::vector<Point> outline = {};  ///< the mask's largest, where somebody writes it
+  std::string mask = {};            ///< runs in COCO's format, of the whole image; empty: none
+  std::vector<Point> outline = {};  ///< the mask's largest outline, if a writer needs it
   std::vector<Keypoint> keypoints = {};
-  std::vector<Point> corners = {};  ///< four, of heads that turn their boxes
+  std::vector<Point> corners = {};  ///< the four corners of a rotated box
 };
 
-/// A class of the whole image, of networks that classify.
+/// A class of the whole image, from a classification network.
 struct SeenClass {
   std::int32_t label = 0;
   float score = 0;
@@ -39,14 +38,14 @@ struct FrameRecord {
   Size size;  ///< of the upright image
   std::vector<Seen> seen;
   std::vector<SeenClass> classes;  ///< best first
-  std::size_t left_out = 0;        ///< detections that the tracker's limit keeps from it
+  std::size_t left_out = 0;        ///< detections that the tracker left out because of its limit
   std::vector<std::pair<const char*, double>> timing_us;  ///< by stage, in order
 };
 
-/// Whether --labels names as many classes as the model has (0: it does not say); exit_ok, or
-/// exit_failure with a message that tells both numbers.
+/// Checks that --labels has as many names as the model has classes (0: unknown). Returns exit_ok,
+/// or exit_failure with a message that has both numbers.
 int check_label_count(std::size_t names, std::size_t classes);
-/// The class's name, "class 7" where there is none.
+/// The class's name; "class 7" if it has none.
 std::string label_of(std::span<const std::string> labels, std::int32_t label);
 
 /// One frame as a JSON object on one line.
@@ -56,17 +55,17 @@ std::string summary_line(const FrameRecord& record, std::span<const std::string>
 /// "  bus 87% [12.0 230.5 800.1 745.2] track 3".
 std::string detail_line(const Seen& seen, std::span<const std::string> labels);
 
-/// Something that is written of each frame.
+/// A writer that is called for each frame.
 class RecordWriter {
  public:
   virtual ~RecordWriter() = default;
-  /// Frames come in their order. Errors: as OutputFile.
+  /// Frames come in order. Errors: as OutputFile.
   virtual Status add(const FrameRecord& record) = 0;
   virtual Status finish() = 0;
 };
 
-/// Writes {"frames": [...]} one frame at a time, so that a long run needs no memory for it. The
-/// file is whole after each: GrowingFile.
+/// Writes {"frames": [...]} frame by frame, so that a long run needs no memory for it. The file is
+/// valid after each frame: GrowingFile.
 class JsonWriter final : public RecordWriter {
  public:
   /// "-" is standard output. Errors: as OutputFile::create().

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One writer for each option.
+// Creates one writer for each option.
 #include "output/result_files.h"
 
 #include <CLI/CLI.hpp>

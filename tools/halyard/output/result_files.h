@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that `run` writes what it finds to: JSON, COCO's results, MOTChallenge, YOLO's texts.
+// The result files of `run`: JSON, COCO results, MOTChallenge, YOLO texts.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 #include "options/paths.h"
 #include "output/record.h"
 
-// The parser's header costs every source that sees it seconds.
+// The parser's header is not included here: it costs each source file seconds to compile.
 namespace CLI {
 class App;
 }
@@ -21,7 +21,7 @@ namespace halyard::tool {
 struct ResultOptions {
   std::string json;
   std::string coco;
-  std::string coco_truth;  ///< where the ids of coco come from; empty: numbers
+  std::string coco_truth;  ///< source of the ids in `coco`; empty: numbers
   std::string mot;
   std::string yolo;  ///< a folder
 
@@ -29,28 +29,28 @@ struct ResultOptions {
   /// Whether a file holds masks, and whether one holds their outlines.
   bool has_masks() const { return !json.empty() || !coco.empty() || !yolo.empty(); }
   bool has_outlines() const { return !yolo.empty(); }
-  /// What a folder of texts must not take the names of.
+  /// Files whose names a folder of texts must not use.
   std::vector<std::string> files() const { return {json, coco, coco_truth, mot}; }
 };
 
 void add_result_options(CLI::App& app, ResultOptions& options);
-/// What does not go together; exit_ok or exit_usage.
+/// Checks for options that exclude each other; exit_ok or exit_usage.
 int check(const ResultOptions& options);
-/// Adds all of them.
+/// Adds the paths of all options.
 void add_to(PathCheck& paths, const ResultOptions& options);
 
 class ResultFiles {
  public:
   struct Context {
-    std::vector<std::string> labels;  ///< as many as the model has classes
+    std::vector<std::string> labels;  ///< as many as the model's classes
     bool is_tracking = false;
-    std::vector<std::string> other_files;  ///< no text takes the name of one of these
+    std::vector<std::string> other_files;  ///< files whose names no text file may get
   };
-  /// Reports its error itself, naming the option. Nothing on failure.
+  /// Reports its own errors, with the option's name. Nullopt on failure.
   static std::optional<ResultFiles> create(const ResultOptions& options, const Context& context);
 
   struct Entry {
-    std::string option;  ///< with its path, as messages have it
+    std::string option;  ///< with its path, as in messages
     std::unique_ptr<RecordWriter> writer;
   };
   std::span<const Entry> entries() const noexcept { return entries_; }

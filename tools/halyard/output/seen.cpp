@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keypoints and rotated boxes are in the detections' order.
+// Keypoints and rotated boxes have the order of the detections.
 #include "output/seen.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace halyard::tool {
 namespace {
 
-/// In the order of Ultralytics' corners: the one that both half axes lead to comes first.
+/// The order of Ultralytics: the first corner is the centre plus both half axes.
 std::vector<Point> corners_of(const RotatedBox& box) {
   const float cos = std::cos(box.angle), sin = std::sin(box.angle);
   const float ax = box.width / 2 * cos, ay = box.width / 2 * sin;

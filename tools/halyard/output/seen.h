@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what a head gives to what is written of a frame.
+// Converts the output of a head to the record of a frame.
 #pragma once
 
 #include <span>
@@ -10,8 +10,9 @@
 
 namespace halyard::tool {
 
-/// Fills record.seen and record.classes, masks aside. `found` are decoded.detections in the frame's
-/// pixels; `placement` takes keypoints and corners there, null: they stay where they are.
+/// Fills record.seen and record.classes, except masks. `found` are decoded.detections in the
+/// frame's pixels. `placement` maps keypoints and corners to these pixels; null: they are not
+/// mapped.
 void fill_seen(const Decoded& decoded, std::span<const Detection> found, const Placement* placement,
                FrameRecord& record);
 

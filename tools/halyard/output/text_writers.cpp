@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What mot_file.h and Ultralytics' results say of their lines.
+// The lines follow mot_file.h and the text format of Ultralytics.
 #include "output/text_writers.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace halyard::tool {
 namespace {
 
 constexpr GrowingFile::Shape lines_shape{};
-constexpr double min_extent = 0.0005;  // below it mot_line() writes 0.000
+constexpr double min_extent = 0.0005;  // mot_line() would write 0.000
 
 struct Fractions {
   std::string text;

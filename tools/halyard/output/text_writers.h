@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was found as lines of text: MOTChallenge's one file, and YOLO's one file an image.
+// Writes objects as lines of text: one file for MOTChallenge, one file per image for YOLO.
 #pragma once
 
 #include <span>
@@ -12,8 +12,9 @@
 
 namespace halyard::tool {
 
-/// Lines of mot_line(), frames from 1 on, whole after each frame: all detections with the id -1, or
-/// of a run with tracks those that belong to one. Boxes without an area are left out.
+/// Lines of mot_line(), with frames from 1; the file is valid after each frame. Without tracking
+/// all detections, with the id -1; with tracking only those that belong to a track. Boxes without
+/// an area are left out.
 class MotWriter final : public RecordWriter {
  public:
   /// "-" is standard output. Errors: as OutputFile::create().
@@ -28,11 +29,11 @@ class MotWriter final : public RecordWriter {
   bool is_tracking_;
 };
 
-/// A file for each frame, as Ultralytics writes them (save_txt, save_conf): yolo_line() for each
-/// object; empty where nothing was found. Each is written as a whole.
+/// One file for each frame, as Ultralytics writes them (save_txt, save_conf): yolo_line() for each
+/// object; an empty file if there are none. Each file is written as a whole.
 class YoloWriter final : public RecordWriter {
  public:
-  /// Makes the folder. `other_files`: no text takes the name of one of these. Errors: as
+  /// Makes the folder. `other_files`: no text file gets the name of one of these. Errors: as
   /// make_folder().
   static Result<YoloWriter> create(const std::string& folder,
                                    std::span<const std::string> other_files);
@@ -45,8 +46,8 @@ class YoloWriter final : public RecordWriter {
 };
 
 /// "class x y width height [keypoints] score [track]", all as fractions of the image: the centre
-/// and extent of the box; of an object with a mask its outline in place of the box, of a turned box
-/// its four corners; keypoints as x y score. `size` is the image's.
+/// and extent of the box. An object with a mask has its outline instead of the box, a rotated box
+/// its four corners. Keypoints are x y score. `size` is the image's.
 std::string yolo_line(const Seen& seen, Size size);
 
 }  // namespace halyard::tool
