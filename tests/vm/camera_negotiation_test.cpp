@@ -141,7 +141,7 @@ TEST(CameraNegotiation, other_devices_are_refused_by_name) {
     const auto result = reconcile_engines(parties);
     return result ? std::string("none") : result.error().message();
   };
-  EXPECT_NE(refusal("/dev/null").find("the device is no camera of V4L2"), std::string::npos)
+  EXPECT_NE(refusal("/dev/null").find("the device is not a V4L2 camera"), std::string::npos)
       << refusal("/dev/null");
   std::string output;
   std::error_code none;

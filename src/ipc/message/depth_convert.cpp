@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depth images as metres, as units, and as points.
+// Converts depth images to metres, to units, and to points.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -25,7 +25,7 @@ void row_to_units(const std::uint16_t* from, std::size_t count, const ipc::Depth
     to[x] = units.is_valid(units.meters(from[x])) ? from[x] : std::uint16_t{0};
 }
 
-// Calls row(y, address of its first number) for all rows, as the type that they have.
+// Calls row(y, address of its first number) for all rows, with their element type.
 template <class Row>
 Status for_each_row(const Tensor& tensor, const Row& row) {
   HALYARD_TRY(const TensorMap map, tensor.map(Access::read));
@@ -50,7 +50,7 @@ Status check_intrinsics(const CameraIntrinsics& camera) {
               "fx {}, fy {}, cx {}, cy {}", camera.fx, camera.fy, camera.cx, camera.cy);
 }
 
-// The points of one row after the other.
+// Computes points, row by row.
 class Rays {
  public:
   Rays(const CameraIntrinsics& camera, const DepthImageMetadata& m)
@@ -63,7 +63,7 @@ class Rays {
     y_ = (static_cast<double>(row) - camera_.cy) / camera_.fy;
     ipc::depths_to_meters(depths, meters_.size(), rule_, meters_.data());
   }
-  /// NaN in all coordinates where the depth is not valid.
+  /// NaN in all coordinates if the depth is not valid.
   std::array<float, 3> point(std::size_t column) const noexcept {
     const auto z = static_cast<double>(meters_[column]);
     return {static_cast<float>(x_[column] * z), static_cast<float>(y_ * z), meters_[column]};
@@ -72,8 +72,8 @@ class Rays {
  private:
   CameraIntrinsics camera_;
   ipc::DepthRule rule_;
-  std::vector<double> x_;  // of the ray through a column, per metre along the axis
-  double y_ = 0;           // of the rays through the row
+  std::vector<double> x_;  // x of the ray through a column, per metre along the axis
+  double y_ = 0;           // y of the rays through the row, likewise
   std::vector<float> meters_;
 };
 
@@ -123,7 +123,7 @@ Result<PointCloud> DepthImage::deproject(const CameraIntrinsics& intrinsics,
   HALYARD_RETURN_IF_ERROR(for_each_row(tensor_, [&](std::size_t y, const auto* from) {
     rays.read_row(y, from);
     for (std::size_t x = 0; x < width(); ++x, ++point) {
-      *point = rays.point(x);  // all NaN where the depth is
+      *point = rays.point(x);  // all NaN where the depth is NaN
       is_dense = is_dense && !std::isnan((*point)[2]);
     }
   }));
@@ -149,7 +149,7 @@ Result<PointCloud> DepthImage::deproject_valid(const CameraIntrinsics& intrinsic
       taken += std::isnan(points[taken][2]) ? 0 : 1;
     }
   }));
-  // Fewer only where another process writes the depths meanwhile.
+  // Fewer than counted only if another process writes the depths meanwhile.
   cloud.set_is_dense(taken == statistics.count);
   std::fill(points + taken, points + statistics.count, std::array{no_depth, no_depth, no_depth});
   cloud.set_timestamp_ns(timestamp_ns());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depth images: makers, checks, single pixels and statistics.
+// Depth images: construction, checks, single pixels and statistics.
 #include "halyard/depth_image.h"
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace halyard {
 namespace {
 
 constexpr std::size_t max_pixels_per_side = 65535;
-// What an image may have, so that as_image() always can.
+// The limit of an Image's stride, so that as_image() always succeeds.
 constexpr std::uint64_t max_step = std::uint64_t{PTRDIFF_MAX} / (4 * max_pixels_per_side);
 
 bool is_depth(DType dtype) noexcept {
@@ -57,7 +57,7 @@ Status check_metadata(const DepthImageMetadata& m) {
   return {};
 }
 
-// [H, W] at `step` over the first bytes of the tensor.
+// A tensor [H, W] with rows `step` bytes apart, from the first byte of `tensor` on.
 Result<Tensor> rows_over(const Tensor& tensor, std::size_t width, std::size_t height,
                          std::size_t step) {
   Layout layout;
@@ -125,7 +125,8 @@ Result<DepthImage> DepthImage::wrap(const Tensor& tensor) {
   if ((layout.stride_bytes[1] != element && width > 1) ||
       (height > 1 &&
        (layout.stride_bytes[0] < row_bytes || layout.stride_bytes[0] % element != 0))) {
-    return fail(Errc::invalid_argument, "tensor: pixels of a row must be adjacent, rows apart",
+    return fail(Errc::invalid_argument,
+                "tensor: pixels of a row must be adjacent, rows must not overlap",
                 "strides {} and {}", layout.stride_bytes[0], layout.stride_bytes[1]);
   }
   DepthImageMetadata m;
@@ -147,7 +148,7 @@ Result<DepthImage> DepthImage::from_parts(const Tensor& tensor, const DepthImage
   const std::size_t element = size_of(tensor.dtype());
   if (m.step < m.width * element || m.step % element != 0) {
     return fail(Errc::corrupt,
-                "metadata.step: is less than a row, or no multiple of the dtype's size",
+                "metadata.step: must hold a row and be a multiple of the dtype's size",
                 "{} bytes, {} pixels of {}", m.step, m.width, to_string(tensor.dtype()));
   }
   return assemble(tensor, m);
@@ -162,13 +163,13 @@ Result<DepthImage> DepthImage::from_frame(const Tensor& tensor, const DepthImage
   return from_parts(tensor, with_step);
 }
 
-// The metadata is checked, its step too.
+// The caller has checked the metadata and its step.
 Result<DepthImage> DepthImage::assemble(const Tensor& tensor, const DepthImageMetadata& m) {
   auto rows = rows_over(tensor, m.width, m.height, m.step);
   const auto has = reach_of(tensor.layout());
   const auto wants = rows ? reach_of(rows->layout()) : std::nullopt;
   if (!has || !wants || has->lowest < 0 || wants->end > has->end) {
-    return fail(Errc::corrupt, "metadata: rows leave the tensor",
+    return fail(Errc::corrupt, "metadata: rows exceed the tensor",
                 "{} x {} pixels, rows {} bytes apart, the tensor reaches {} bytes", m.width,
                 m.height, m.step, has ? has->end : 0);
   }
@@ -226,8 +227,8 @@ Status DepthImage::set_depth(std::size_t x, std::size_t y, float meters) {
   }
   const double whole = is_none ? 0 : units.units(meters);
   if (is_millimeters() && whole > 65535) {
-    return fail(Errc::invalid_argument, "meters: beyond 65535 units", "{} m are {} units of {} mm",
-                meters, whole, depth_scale());
+    return fail(Errc::invalid_argument, "meters: must be at most 65535 units",
+                "{} m are {} units of {} mm", meters, whole, depth_scale());
   }
   HALYARD_TRY(const std::span<std::byte> bytes, data_mut());
   std::byte* const at = &bytes[y * step() + x * size_of(dtype())];

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics and conversions of depths for all targets of the architecture.
+// Statistics and conversions of rows of depths, compiled for all SIMD targets.
+// Metres: f32, summed in double. Units: u16, summed in 32-bit lanes, which cannot overflow for rows
+// of at most 65536 values (see add_units). Conversions compute in double and round to f32 or to the
+// nearest unit; units of 65536 and more become 0, so the demotion to 16 bits is exact.
 #include "ipc/message/depth_kernels.h"
 
-// The portable target instead of the one of single lanes, which cannot shuffle.
+// Selects EMU128 as the portable target instead of SCALAR, which has one lane and cannot shuffle.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ipc/message/depth_kernels.cpp"
@@ -18,7 +21,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A lane of one half of the vector is a partial sum.
+// Adds each lane of half a vector to its partial sum.
 template <class D, class V>
 HWY_INLINE void add_doubles(D d, V half, double* sums) {
   hn::StoreU(hn::Add(hn::LoadU(d, sums), hn::PromoteTo(d, half)), d, sums);
@@ -72,7 +75,7 @@ void add_unit(std::uint16_t value, UnitDepths& depths) {
   ++depths.count;
 }
 
-// Wider than a lane.
+// Adds the lanes in 64 bits, which is wider than a lane.
 template <class T, class D, class V>
 HWY_INLINE std::uint64_t sum_of_lanes(D d, V vector) {
   HWY_ALIGN T lanes[64 / sizeof(T)];
@@ -83,8 +86,8 @@ HWY_INLINE std::uint64_t sum_of_lanes(D d, V vector) {
   return sum;
 }
 
-// 65536 values are 8192 vectors of 8 lanes at most: a lane counts up to 8192, and sums pairs of
-// values up to 8192 * 2 * 65535 < 2^31.
+// 65536 values are at most 8192 vectors of 8 lanes. A 16-bit lane counts up to 8192, and a 32-bit
+// lane sums pairs of values up to 8192 * 2 * 65535 < 2^31.
 void add_units(const std::uint16_t* values, std::size_t count, UnitDepths& depths) {
   const hn::CappedTag<std::uint16_t, 32> d;
   const hn::Repartition<std::uint32_t, decltype(d)> d32;
@@ -99,7 +102,7 @@ void add_units(const std::uint16_t* values, std::size_t count, UnitDepths& depth
   std::size_t x = 0;
   for (; x + lanes <= count; x += lanes) {
     const auto value = hn::LoadU(d, values + x);
-    const auto above = hn::Sub(value, low);  // wraps around below `low`
+    const auto above = hn::Sub(value, low);  // wraps around for values below `low`
     const auto is_valid = hn::VecFromMask(d, hn::Eq(hn::Min(above, range), above));
     const auto or_zero = hn::And(is_valid, value);
     min = hn::Min(min, hn::Or(value, hn::Not(is_valid)));
@@ -116,7 +119,7 @@ void add_units(const std::uint16_t* values, std::size_t count, UnitDepths& depth
     add_unit(values[x], depths);
 }
 
-// ---- conversions: in double, as many pixels as doubles in a vector ----
+// ---- conversions: in double, as many pixels at a time as a vector has doubles ----
 
 using Doubles = hn::CappedTag<double, 8>;
 using Floats = hn::Rebind<float, Doubles>;
@@ -185,7 +188,7 @@ void units_of_meters(const float* from, std::size_t count, const DepthRule& rule
         const auto kept = hn::IfThenElseZero(is_valid(meters, rule), meters);
         const auto units = hn::Add(hn::Mul(hn::PromoteTo(Doubles(), kept), factor), half);
         const auto in_range = hn::IfThenElseZero(hn::Lt(units, end), units);
-        const auto whole = hn::DemoteTo(Integers(), in_range);  // cuts off what is behind the point
+        const auto whole = hn::DemoteTo(Integers(), in_range);  // truncates the fraction
         hn::StoreU(hn::DemoteTo(Units(), whole), Units(), to + x);
       },
       [&](std::size_t x) {

@@ -48,7 +48,7 @@ constexpr std::array<ImageEncodingInfo, 32> encodings = {{
     {E::vyuy, "vyuy", F::vyuy, DType::u8},
 }};
 
-// Names of the enumerators that differ from the field's, and newer names of sensor_msgs.
+// Names of enumerators that differ from the encoding's name, and newer names of sensor_msgs.
 constexpr std::array<std::pair<std::string_view, E>, 6> other_names = {{{"mono32f", E::mono32f},
                                                                         {"rgb32f", E::rgb32f},
                                                                         {"depth16", E::depth16},

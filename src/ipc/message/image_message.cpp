@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images: images with metadata, checked whenever they come from outside.
+// Images with metadata, which is checked whenever it comes from outside.
 #include "halyard/image_message.h"
 
 #include <algorithm>
@@ -16,14 +16,15 @@ namespace {
 
 constexpr std::uint32_t max_pixels_per_side = 65535;
 
-// Planes that the metadata tells apart; a planar image is one with a stride between its colours.
+// The number of planes in the metadata. A planar image is one plane with a stride between its
+// colours.
 std::size_t stored_planes(const FormatInfo& f) noexcept {
   return f.kind == FormatKind::planar ? 1 : f.planes;
 }
 
 Result<const ImageEncodingInfo*> known_encoding(ImageEncoding encoding) {
   if (const ImageEncodingInfo* const row = encoding_info(encoding)) return row;
-  return fail(Errc::invalid_argument, "encoding: is none that there is", "{}",
+  return fail(Errc::invalid_argument, "encoding: is unknown", "{}",
               static_cast<unsigned>(encoding));
 }
 
@@ -38,7 +39,7 @@ Status check_colorimetry(const Colorimetry& c) {
       c.encoding <= ColorEncoding::bt2020 && c.range <= ColorRange::limited) {
     return {};
   }
-  return fail(Errc::malformed, "metadata.colorimetry: a value that no colours have",
+  return fail(Errc::malformed, "metadata.colorimetry: has an unknown value",
               "space {}, transfer {}, encoding {}, range {}", static_cast<unsigned>(c.space),
               static_cast<unsigned>(c.transfer), static_cast<unsigned>(c.encoding),
               static_cast<unsigned>(c.range));
@@ -46,20 +47,22 @@ Status check_colorimetry(const Colorimetry& c) {
 
 [[gnu::hot]] Status check_planes(const ImageMetadata& m, const FormatInfo& f) {
   if (m.plane_count != stored_planes(f)) {
-    return fail(Errc::malformed, "metadata.plane_count: is not the encoding's", "{}, {} has {}",
+    return fail(Errc::malformed, "metadata.plane_count: must equal the encoding's", "{}, {} has {}",
                 m.plane_count, to_string(m.encoding), stored_planes(f));
   }
   for (std::size_t i = 0; i < m.planes.size(); ++i) {
     const ImagePlaneLayout& plane = m.planes[i];
     const bool is_used = i < m.plane_count;
     if ((plane.stride_bytes != 0) != is_used || (!is_used && plane.offset_bytes != 0)) {
-      return fail(Errc::malformed, "metadata.planes: planes in use have a stride, others are zero",
+      return fail(Errc::malformed,
+                  "metadata.planes: planes in use must have a stride, others must be zero",
                   "plane {} of {}: offset {}, stride {}", i, m.plane_count, plane.offset_bytes,
                   plane.stride_bytes);
     }
   }
   if ((m.plane_stride_bytes != 0) != (f.kind == FormatKind::planar)) {
-    return fail(Errc::malformed, "metadata.plane_stride_bytes: planar encodings alone have it",
+    return fail(Errc::malformed,
+                "metadata.plane_stride_bytes: must be set for planar encodings, else 0",
                 "{} for {}", m.plane_stride_bytes, to_string(m.encoding));
   }
   return {};
@@ -69,7 +72,7 @@ Status check_colorimetry(const Colorimetry& c) {
   HALYARD_RETURN_IF_ERROR(validate(m.header));
   const ImageEncodingInfo* const row = encoding_info(m.encoding);
   if (row == nullptr) {
-    return fail(Errc::malformed, "metadata.encoding: is none that there is", "{}",
+    return fail(Errc::malformed, "metadata.encoding: is unknown", "{}",
                 static_cast<unsigned>(m.encoding));
   }
   if (m.width == 0 || m.height == 0 || m.width > max_pixels_per_side ||
@@ -84,23 +87,23 @@ Status check_colorimetry(const Colorimetry& c) {
   return row;
 }
 
-// Where a plane begins in the buffer. An offset in front of it leaves it at any rate.
+// Where a plane begins in the buffer. A negative place is outside the buffer in any case.
 Result<std::size_t> place_of(const ImagePlaneLayout& plane, std::size_t tensor_offset) {
   std::int64_t at = 0;
   if (__builtin_add_overflow(static_cast<std::int64_t>(tensor_offset), plane.offset_bytes, &at) ||
       at < 0) {
-    return fail(Errc::corrupt, "metadata.planes: a plane begins in front of the buffer",
+    return fail(Errc::corrupt, "metadata.planes: a plane begins before the buffer",
                 "offset {} from {}", plane.offset_bytes, tensor_offset);
   }
   return static_cast<std::size_t>(at);
 }
 
-// One channel without an axis for it.
+// Makes an image of a [H, W] tensor, which has one channel and no axis for it.
 Result<Tensor> image_of_rows(const Tensor& tensor, const ImageEncodingInfo& row) {
   const Layout& layout = tensor.layout();
   const auto element = static_cast<std::ptrdiff_t>(size_of(layout.dtype));
   if (layout.stride_bytes[0] <= 0 || (layout.stride_bytes[1] != element && layout.shape[1] > 1)) {
-    return fail(Errc::unsupported, "tensor: no image has its strides", "{} and {} bytes",
+    return fail(Errc::unsupported, "tensor: an image cannot have its strides", "{} and {} bytes",
                 layout.stride_bytes[0], layout.stride_bytes[1]);
   }
   const Tensor::PlaneSource whole{tensor.buffer(), tensor.offset_bytes(),
@@ -115,7 +118,7 @@ Result<Tensor> image_of_rows(const Tensor& tensor, const ImageEncodingInfo& row)
 Result<Tensor> as_image(const Tensor& tensor, const ImageEncodingInfo& row) {
   if (tensor.is_empty()) return fail(Errc::invalid_argument, "tensor: is empty");
   if (tensor.dtype() != row.dtype || (tensor.format() && tensor.format() != row.format)) {
-    return fail(Errc::invalid_argument, "tensor: has not the encoding's dtype and format",
+    return fail(Errc::invalid_argument, "tensor: must have the encoding's dtype and format",
                 "{} {}, {} is {} {}", to_string(tensor.dtype()),
                 tensor.format() ? to_string(*tensor.format()) : "without a format", row.name,
                 to_string(row.dtype), to_string(row.format));
@@ -126,7 +129,8 @@ Result<Tensor> as_image(const Tensor& tensor, const ImageEncodingInfo& row) {
   return tensor.with_format(row.format);
 }
 
-// Samples that fill() takes, and of each of the planes in the order of memory.
+// The number of samples that fill() takes. For formats with planes: one for each component, in the
+// order of the planes in memory.
 std::size_t fill_samples(const FormatInfo& f) noexcept {
   if (f.kind == FormatKind::packed) return f.channels * (std::size_t{1} << f.chroma_shift_x);
   return f.kind == FormatKind::planar ? f.channels : 3;
@@ -192,7 +196,7 @@ Result<Image> Image::from_parts(const Tensor& tensor, const ImageMetadata& metad
   HALYARD_RETURN_IF_ERROR(check_linear(tensor));
   HALYARD_TRY(const ImageEncodingInfo* row, check_metadata(metadata));
   if (tensor.dtype() != row->dtype) {
-    return fail(Errc::corrupt, "metadata.encoding: the tensor has another dtype",
+    return fail(Errc::corrupt, "metadata.encoding: the tensor must have its dtype",
                 "{}, the tensor {}", row->name, to_string(tensor.dtype()));
   }
   std::array<Tensor::PlaneSource, 3> planes;
@@ -203,7 +207,7 @@ Result<Image> Image::from_parts(const Tensor& tensor, const ImageMetadata& metad
   auto image = Tensor::wrap_image(std::span(planes).first(metadata.plane_count), metadata.width,
                                   metadata.height, row->format, row->dtype);
   if (!image) {
-    return make_error(Errc::corrupt, "metadata.planes: the tensor has no such planes",
+    return make_error(Errc::corrupt, "metadata.planes: do not fit the tensor",
                       image.error().message());
   }
   image->set_colorimetry(metadata.colorimetry);
@@ -216,7 +220,7 @@ Result<Image> Image::from_parts(const Tensor& tensor, const ImageMetadata& metad
   HALYARD_TRY(const ImageEncodingInfo* row, check_metadata(metadata));
   if (tensor.format() != row->format || tensor.dtype() != row->dtype ||
       tensor.width() != metadata.width || tensor.height() != metadata.height) {
-    return fail(Errc::corrupt, "metadata: the tensor is another image",
+    return fail(Errc::corrupt, "metadata: must match the tensor's image",
                 "{} x {} {}, the tensor {} x {} {} {}", metadata.width, metadata.height, row->name,
                 tensor.width(), tensor.height(), to_string(*tensor.format()),
                 to_string(tensor.dtype()));
@@ -274,11 +278,11 @@ Status Image::fill(std::span<const std::byte> value) {
   const FormatInfo& f = info(format());
   const std::size_t element = size_of(dtype());
   if (value.size() != fill_samples(f) * element) {
-    return fail(Errc::invalid_argument, "value: has not as many bytes as the encoding takes",
+    return fail(Errc::invalid_argument, "value: must have as many bytes as the encoding takes",
                 "{} bytes, {} takes {}", value.size(), to_string(encoding()),
                 fill_samples(f) * element);
   }
-  // A copy: the value may be one of the image's own pixels.
+  // Copies the value, which may be one of the image's own pixels.
   std::array<std::byte, 16> copied{};
   std::copy(value.begin(), value.end(), copied.begin());
   value = std::span<const std::byte>(copied).first(value.size());
@@ -287,7 +291,7 @@ Status Image::fill(std::span<const std::byte> value) {
     ipc::fill_plane(map.plane(0), value);
     return {};
   }
-  // Cr before Cb where the format has it so.
+  // Cr comes before Cb in NV21.
   const std::array<std::byte, 2> chroma = {value[f.format == PixelFormat::nv21 ? 2 : 1],
                                            value[f.format == PixelFormat::nv21 ? 1 : 2]};
   for (std::size_t i = 0; i < map.plane_count(); ++i) {

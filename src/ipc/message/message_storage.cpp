@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of messages, from a pool.
+// Allocates the tensors of messages from a pool.
 #include "ipc/message/message_storage.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Result<std::shared_ptr<TensorPool>> pool_or_default(const std::shared_ptr<Tensor
 
 Result<Tensor> message_tensor(const std::shared_ptr<TensorPool>& pool,
                               std::span<const std::size_t> shape, DType dtype) {
-  // Checks the rank and gives the strides that a tensor without elements has.
+  // Checks the rank, and gives the strides of a tensor without elements.
   HALYARD_TRY(const Layout layout, Layout::contiguous(dtype, shape));
   HALYARD_TRY(const std::shared_ptr<TensorPool> from, pool_or_default(pool));
   std::array<std::size_t, max_rank> filled{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the makers of messages get their tensors from.
+// The source of the tensors of messages.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ class TensorPool;
 
 namespace halyard::ipc {
 
-/// A tensor of `pool`, of the default pool where it is null. One without elements is legal: it has
-/// a slot all the same. Errors: those of default_pool() and TensorPool::alloc().
+/// A tensor of `pool`, or of the default pool if it is null. A tensor without elements is allowed
+/// and also gets a slot. Errors: those of default_pool() and TensorPool::alloc().
 Result<Tensor> message_tensor(const std::shared_ptr<TensorPool>& pool,
                               std::span<const std::size_t> shape, DType dtype);
-/// The same as an image. Errors: also those of TensorPool::alloc_image().
+/// Like message_tensor(), for an image. Errors: also those of TensorPool::alloc_image().
 Result<Tensor> message_image(const std::shared_ptr<TensorPool>& pool, std::size_t width,
                              std::size_t height, PixelFormat format, DType dtype,
                              std::size_t stride_bytes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Point clouds: makers, checks of what comes from outside, and looks at points and fields.
+// Point clouds: construction, checks of tensors and metadata from outside, access to points and
+// fields.
 #include "halyard/point_cloud.h"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ Result<PointCloudMetadata> metadata_of(std::size_t width, std::size_t height,
   return m;
 }
 
-// Strides of the axes in front of the last one, which must lie without gaps.
+// Reads the strides of the axes before the last one. The last axis must have no gaps.
 Status read_steps(const Tensor& tensor, PointCloudMetadata& m) {
   const Layout& layout = tensor.layout();
   const std::size_t last = layout.rank - std::size_t{1};
@@ -61,7 +62,7 @@ Status check_cloud_size(std::size_t width, std::size_t height, std::size_t point
               width, height, point_step);
 }
 
-// The points must lie in the elements of the tensor, whatever fields they have.
+// Checks that the points lie within the elements of the tensor, whatever fields they have.
 Status check_reach(const Tensor& tensor, const PointCloudMetadata& m) {
   const auto reach = reach_of(tensor.layout());
   if (!reach || reach->lowest < 0) return fail(Errc::corrupt, "tensor: has negative strides");
@@ -71,7 +72,7 @@ Status check_reach(const Tensor& tensor, const PointCloudMetadata& m) {
   const auto last = rows && points ? checked_add(*rows, *points) : std::nullopt;
   const auto end = last ? checked_add(*last, ipc::used_bytes(m)) : std::nullopt;
   if (!end || *end > static_cast<std::size_t>(reach->end)) {
-    return fail(Errc::corrupt, "metadata: points leave the tensor",
+    return fail(Errc::corrupt, "metadata: points exceed the tensor",
                 "{} x {} points, {} and {} bytes apart, the tensor has {} bytes", m.width, m.height,
                 m.point_step, m.row_step, reach->end);
   }
@@ -136,7 +137,7 @@ Result<PointCloud> PointCloud::of_bytes(std::span<const std::byte> bytes, std::s
 
 Result<PointCloud> PointCloud::wrap(const Tensor& tensor, std::span<const PointField> fields) {
   if (tensor.is_empty() || tensor.is_image() || tensor.rank() < 2 || tensor.rank() > 3) {
-    return fail(Errc::invalid_argument, "tensor: must be [N, K] or [H, W, K] and no image",
+    return fail(Errc::invalid_argument, "tensor: must be [N, K] or [H, W, K], not an image",
                 "rank {}", tensor.rank());
   }
   const auto shape = tensor.shape();
@@ -151,7 +152,7 @@ Result<PointCloud> PointCloud::wrap(const Tensor& tensor, std::span<const PointF
   HALYARD_RETURN_IF_ERROR(read_steps(tensor, m));
   HALYARD_RETURN_IF_ERROR(ipc::check_fields(m, Errc::invalid_argument));
   if (ipc::used_bytes(m) > numbers * size_of(tensor.dtype())) {
-    return fail(Errc::invalid_argument, "fields: leave the point",
+    return fail(Errc::invalid_argument, "fields: exceed the point",
                 "they end at {}, it has {} bytes", ipc::used_bytes(m),
                 numbers * size_of(tensor.dtype()));
   }
@@ -213,11 +214,11 @@ Result<PointCloud::FieldPlace> PointCloud::place_of(std::string_view name,
                                                     std::size_t alignment, bool writes) const {
   const PointField* const field = find_field(name);
   if (field == nullptr) {
-    return fail(Errc::invalid_argument, "field: the cloud has none of this name", "\"{}\"",
+    return fail(Errc::invalid_argument, "field: the cloud has no field of this name", "\"{}\"",
                 printable(name));
   }
   if (!dtype || dtype_from(field->datatype) != dtype) {
-    return fail(Errc::invalid_argument, "field: its numbers are of another type",
+    return fail(Errc::invalid_argument, "field: must have the requested type",
                 "\"{}\" has datatype {}", printable(name), static_cast<unsigned>(field->datatype));
   }
   FieldPlace place{nullptr, static_cast<std::ptrdiff_t>(point_step()),
@@ -233,7 +234,7 @@ Result<PointCloud::FieldPlace> PointCloud::place_of(std::string_view name,
   place.data += field->offset;
   if (reinterpret_cast<std::uintptr_t>(place.data) % alignment != 0 ||
       point_step() % alignment != 0 || row_step() % alignment != 0) {
-    return fail(Errc::unsupported, "field: its numbers do not lie at multiples of their size",
+    return fail(Errc::unsupported, "field: its numbers must be aligned to their size",
                 "offset {}, steps {} and {}, size {}", field->offset, point_step(), row_step(),
                 alignment);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of field types, and checks of what says where numbers lie in a point.
+// The table of field types, and the checks of fields.
 #include "ipc/message/point_fields.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace halyard {
 namespace {
 
-// In the order of PointDatatype, from 1 on.
+// In the order of PointDatatype, which begins at 1.
 constexpr std::array<DType, 8> dtypes = {DType::i8,  DType::u8,  DType::i16, DType::u16,
                                          DType::i32, DType::u32, DType::f32, DType::f64};
 
@@ -22,19 +22,19 @@ bool is_zero(const PointField& field) noexcept {
   return std::all_of(bytes, bytes + sizeof field, [](unsigned char b) { return b == 0; });
 }
 
-// Bytes from the start of the point to the end of the field; never overflows: 3 x 2^32 at most.
+// Bytes from the start of the point to the end of the field. Cannot overflow: less than 9 x 2^32.
 std::uint64_t field_end(const PointField& field) noexcept {
   const auto dtype = dtype_from(field.datatype);
   return field.offset + std::uint64_t{field.count} * (dtype ? size_of(*dtype) : 0);
 }
 
-// What is wrong with a field by itself; null: nothing.
+// The fault of a field by itself; null if there is none.
 const char* fault_of(const PointField& field) noexcept {
   const std::string_view name = field.name();
   if (name.empty() || !is_utf8(name)) return "name: must be UTF-8 of 1..15 bytes";
   if (!std::all_of(field.name_bytes + name.size(), std::end(field.name_bytes),
                    [](char c) { return c == '\0'; }))
-    return "name: must have zeros behind it";
+    return "name: must be followed by zeros";
   if (!dtype_from(field.datatype)) return "datatype: must be 1..8";
   if (field.count == 0) return "count: must be at least 1";
   const bool is_clear = std::all_of(std::begin(field.reserved), std::end(field.reserved),
@@ -86,7 +86,7 @@ Result<std::array<PointField, max_point_fields>> default_fields(std::size_t fiel
     return fail(Errc::invalid_argument, "fields: must be 1..16", "{}", fields);
   const auto datatype = point_datatype_from(dtype);
   if (!datatype) {
-    return fail(Errc::invalid_argument, "dtype: points have i8 u8 i16 u16 i32 u32 f32 f64", "{}",
+    return fail(Errc::invalid_argument, "dtype: must be one of i8 u8 i16 u16 i32 u32 f32 f64", "{}",
                 to_string(dtype));
   }
   std::array<PointField, max_point_fields> named{};
@@ -126,12 +126,12 @@ Status check_fields(const PointCloudMetadata& m, Errc code) {
     if (const char* const fault = fault_of(field))
       return fail(code, fault, "field {} \"{}\"", i, printable(field.name()));
     if (field_end(field) > m.point_step) {
-      return fail(code, "field: leaves the point", "\"{}\" ends at {}, a point has {} bytes",
+      return fail(code, "field: exceeds the point", "\"{}\" ends at {}, a point has {} bytes",
                   printable(field.name()), field_end(field), m.point_step);
     }
     for (std::size_t k = 0; k < i; ++k) {
       if (m.fields[k].name() == field.name())
-        return fail(code, "fields: two have one name", "\"{}\"", printable(field.name()));
+        return fail(code, "fields: names must be unique", "\"{}\"", printable(field.name()));
     }
   }
   return {};
@@ -153,7 +153,7 @@ Status check_metadata(const PointCloudMetadata& m) {
   const auto row = checked_mul(m.width, m.point_step);
   if (!row || m.row_step < (m.height > 1 ? *row : 0) || m.row_step > std::uint64_t{PTRDIFF_MAX}) {
     return fail(Errc::malformed,
-                "metadata.row_step: is less than the points of a row, or too large",
+                "metadata.row_step: must hold the points of a row, and be below 2^63",
                 "{} bytes, {} points of {} bytes", m.row_step, m.width, m.point_step);
   }
   return {};

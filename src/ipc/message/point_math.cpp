@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coordinates of point clouds: taken out, and moved by a matrix.
+// Coordinates of point clouds: extraction, and transformation by a matrix.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace halyard {
 namespace {
 
-// Where a coordinate lies in a point.
+// The place and type of a coordinate in a point.
 struct Coordinate {
   std::size_t offset = 0;
   bool is_double = false;
@@ -34,7 +34,7 @@ Result<Coordinates> coordinates_of(const PointCloud& cloud) {
   return coordinates;
 }
 
-// Any alignment.
+// Loads from any alignment.
 template <class T>
 T load(const std::byte* at) noexcept {
   T value;

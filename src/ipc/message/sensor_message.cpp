@@ -36,21 +36,21 @@ Result<ByteRange> range_of(const Tensor& tensor) {
   if (tensor.is_image()) return range_of_planes(tensor);
   const auto reach = reach_of(tensor.layout());
   if (!reach || reach->lowest < 0)
-    return fail(Errc::unsupported, "tensor: has a negative stride, its first byte is not its own");
+    return fail(Errc::unsupported, "tensor: must not have a negative stride");
   return ByteRange{tensor.offset_bytes(),
                    tensor.offset_bytes() + static_cast<std::size_t>(reach->end)};
 }
 
-// The bytes stay where they are when the map ends: heap and shared memory are mapped as long as
-// their buffers live.
+// The bytes remain mapped after the Map ends: heap and shared memory are mapped as long as their
+// buffers live.
 Result<std::span<std::byte>> memory_of(const Tensor& tensor, Access access) {
   HALYARD_TRY(const ByteRange range, range_of(tensor));
   const Memory kind = tensor.memory();
   if (kind != Memory::mem && kind != Memory::shm) {
-    return fail(Errc::unsupported, "tensor: the CPU sees this memory only while map() lasts", "{}",
+    return fail(Errc::unsupported, "tensor: the CPU can access this memory only during map()", "{}",
                 to_string(kind));
   }
-  // Planes that only a device can address may seem to end behind their buffer.
+  // Planes that only a device can address may seem to exceed their buffer.
   if (!is_linear(tensor.modifier()) || range.end > tensor.buffer()->size_bytes())
     return fail(Errc::unsupported, "tensor: only its device can arrange these pixels");
   HALYARD_TRY(const Map map, tensor.buffer()->map_unclaimed(access));
@@ -58,7 +58,7 @@ Result<std::span<std::byte>> memory_of(const Tensor& tensor, Access access) {
   return std::span<std::byte>(first + range.begin, range.end - range.begin);
 }
 
-// A tensor of the same elements over bytes without gaps.
+// A tensor with the elements of `like` over bytes without gaps.
 Result<Tensor> over_packed(const Tensor& like, Result<std::shared_ptr<Buffer>> bytes) {
   HALYARD_TRY(std::shared_ptr<Buffer> buffer, std::move(bytes));
   if (!like.is_image()) {
@@ -73,7 +73,7 @@ Status check_length(std::size_t given, const Tensor& tensor) {
   if (tensor.is_empty()) return fail(Errc::invalid_argument, "tensor: is empty");
   const std::size_t wanted = packed_bytes(tensor);
   if (given == wanted) return {};
-  return fail(Errc::invalid_argument, "bytes: must be as many as the elements have without gaps",
+  return fail(Errc::invalid_argument, "bytes: must have the size of the elements without gaps",
               "{} given, {} wanted", given, wanted);
 }
 
@@ -81,7 +81,8 @@ Status check_length(std::size_t given, const Tensor& tensor) {
 
 Status set_frame_id(SensorHeader& header, std::string_view frame_id) {
   if (frame_id.size() >= sizeof header.frame_id) {
-    return fail(Errc::invalid_argument, "frame_id: at most 31 bytes", "{} bytes", frame_id.size());
+    return fail(Errc::invalid_argument, "frame_id: must have at most 31 bytes", "{} bytes",
+                frame_id.size());
   }
   if (!is_utf8(frame_id) || frame_id.find('\0') != std::string_view::npos) {
     return fail(Errc::invalid_argument, "frame_id: must be UTF-8 without zero bytes", "\"{}\"",
@@ -104,7 +105,7 @@ Status set_frame_id(SensorHeader& header, std::string_view frame_id) {
       std::all_of(header.frame_id + frame_id.size(), std::end(header.frame_id),
                   [](char c) { return c == '\0'; });
   if (!zeros_follow || !is_utf8(frame_id)) {
-    return fail(Errc::malformed, "frame_id: must be UTF-8 with zeros behind it", "\"{}\"",
+    return fail(Errc::malformed, "frame_id: must be UTF-8, followed by zeros", "\"{}\"",
                 printable(frame_id));
   }
   return {};

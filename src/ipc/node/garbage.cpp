@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collect_garbage(): removes what ended processes left in the registry. A process is known to have
-// ended when nobody listens at its socket any more; entries are changed under their lock.
+// collect_garbage(): removes what ended processes left in the registry. A process has ended when
+// nobody listens at its socket. An entry is changed only under its lock.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ using namespace ipc;  // NOLINT: this file is a front of that folder
 namespace {
 
 constexpr auto lock_timeout = std::chrono::milliseconds(100);
-// A socket gets its name microseconds after it was made; its process may be stopped in between.
+// A process names its socket microseconds after it makes it, but it may be stopped in between.
 constexpr std::time_t unfinished_socket_s = 60;
 
 bool is_unfinished_socket(const std::string& path, const std::string& name) {
@@ -36,7 +36,7 @@ Status collect_sockets(Node& node, GarbageReport& report) {
     const std::string path = folder + "/" + name;
     const auto id = name.size() == 32 ? node_id_from(name) : std::nullopt;
     if (id) {
-      // Finding that it has ended removes its socket.
+      // is_alive() removes the socket of a process that has ended.
       if (!node.is_alive(*id)) ++report.sockets;
     } else if (is_unfinished_socket(path, name) && ::unlink(path.c_str()) == 0) {
       ++report.files;
@@ -50,14 +50,14 @@ Status collect_entries(Node& node, const char* kind, GarbageReport& report) {
   for (const std::string& name : names) {
     auto entry = node.registry().enter(kind, name, true, Deadline(lock_timeout));
     if (!entry) {
-      // One that is no folder, or has gone meanwhile, needs no care.
+      // An entry that is not a folder, or that has been removed meanwhile, needs no work.
       if (entry.error().code == Errc::timeout) ++report.skipped;
       continue;
     }
     HALYARD_TRY(const auto before, entry->members());
     HALYARD_TRY(const auto living, node.living_members(*entry));
     report.members += static_cast<std::uint32_t>(before.size() - living.size());
-    // Nobody is writing it: that is done under the lock.
+    // This process holds the lock, so nobody is writing the text.
     if (entry->remove_unfinished_text()) ++report.files;
     if (!living.empty()) continue;
     entry->remove_folder();

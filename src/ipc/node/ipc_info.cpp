@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the members of each entry of the registry. The lock of an entry is for who enters; who looks
-// reads files that are replaced wholly, and takes a member that has just left for one that was not
-// there.
+// Information about pools and topics: asks the members of each entry of the registry. Observers do
+// not take the lock of an entry, which is for processes that enter. They read files that are
+// replaced as a whole, and treat a member that has just left as absent.
 #include "halyard/ipc_info.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace {
 constexpr auto observer_timeout = std::chrono::milliseconds(300);
 constexpr auto relaxed = std::memory_order_relaxed;
 
-// Nobody's word makes a sum overflow.
+// Saturating sum and product: values from other processes cannot make them overflow.
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) noexcept {
   const std::uint64_t maximum = std::numeric_limits<std::uint64_t>::max();
   return a > maximum - b ? maximum : a + b;
@@ -52,7 +52,7 @@ std::set<NodeId> nodes_of(const std::vector<std::string>& members) {
   return nodes;
 }
 
-// For one call: each process is asked for its id once.
+// The state of one call. Asks each process for its process id once.
 class Observer {
  public:
   static Result<Observer> create() {
@@ -69,8 +69,8 @@ class Observer {
     return {to_string(node), pid};
   }
 
-  // Asks the processes of the members; `read(node, answer)` makes sense of one answer. What fails
-  // is unobserved. False: none of the processes lives.
+  // Asks the processes of the members; `read(node, answer)` interprets one answer. A process whose
+  // answer fails is added to `unobserved`. Returns false if none of the processes lives.
   template <class Read>
   bool ask(const std::vector<std::string>& members, const std::string& key, std::uint32_t request,
            std::vector<UnobservedProcess>& unobserved, const Read& read) {
@@ -78,7 +78,7 @@ class Observer {
     for (const NodeId& node : nodes_of(members)) {
       auto answers = node_->ask(node, key, request, std::span<const std::byte>(), {},
                                 Deadline(observer_timeout));
-      // It has ended, or has left meanwhile.
+      // The process has ended, or has left the entry.
       if (!answers && answers.error().code == Errc::not_found) continue;
       lives = true;
       Status status;
@@ -96,7 +96,7 @@ class Observer {
   std::map<NodeId, std::optional<std::int32_t>> pids_;
 };
 
-// Whether a part's memory is that of the part that its owner speaks of.
+// Whether the mapped memory is that of the part which its owner describes.
 bool is_state_of(const ArenaHeader& header, const PoolLookHead& head, const PoolInfo& pool) {
   return header.magic == ArenaHeader::magic_value && header.version == ArenaHeader::version_value &&
          header.byte_order == ArenaHeader::byte_order_value && header.slots == head.slots &&
@@ -107,7 +107,7 @@ bool is_state_of(const ArenaHeader& header, const PoolLookHead& head, const Pool
 Status read_part(Observer& observer, const NodeId& node, const Parcel& answer, PoolInfo& pool) {
   HALYARD_TRY(const PoolLook look, pool_look_from(answer));
   if (answer.fds.size() != 1)
-    return fail(Errc::malformed, "peer: what it says of its part of the pool is nonsense");
+    return fail(Errc::malformed, "peer: its description of its part of the pool is not valid");
   HALYARD_TRY(const MappedMemory state,
               map_peer_memory(answer.fds[0], arena_state_bytes(look.head.slots)));
   const ArenaHeader& header = *arena_header(state.bytes());
@@ -116,7 +116,8 @@ Status read_part(Observer& observer, const NodeId& node, const Parcel& answer, P
   PoolPartInfo part;
   part.owner = observer.process(node);
   part.index = look.head.index;
-  // Who tries to allocate says for a moment what it would use, beyond all limits maybe.
+  // A process that tries to allocate adds to the counters first, so a sum may exceed the limits for
+  // a moment.
   const auto bytes = [&](const SharedWord& word) {
     return std::min(word.load(relaxed), pool.pool_size);
   };
@@ -160,7 +161,7 @@ Result<PoolInfo> read_pool_entry(Observer& observer, std::uint32_t id) {
                                     return read_part(observer, node, answer, pool);
                                   });
   if (!lives) return gone();
-  if (!text) return fail(Errc::corrupt, "registry: the pool's limits are not there");
+  if (!text) return fail(Errc::corrupt, "registry: the pool's limits are missing");
   std::sort(pool.parts.begin(), pool.parts.end(),
             [](const auto& a, const auto& b) { return a.index < b.index; });
   return pool;
@@ -172,7 +173,7 @@ std::vector<TopicReader> read_readers(const EndpointView& view) {
     const ReaderRecord& record = view.records()[i];
     const std::uint64_t publisher = record.publisher.load(std::memory_order_acquire);
     if (publisher == 0) continue;
-    // How many wait is known when the publisher is; until then: how many it has done with.
+    // `waiting` holds the position until count_waiting() knows the publisher's head.
     readers.push_back({publisher, record.received.load(relaxed), record.lost.load(relaxed),
                        record.position.load(relaxed)});
   }
@@ -183,7 +184,7 @@ Status read_endpoint(Observer& observer, const NodeId& node, const Parcel& answe
                      TopicInfo& topic) {
   const auto facts = answer.as<EndpointFacts>();
   if (!facts || facts->id == 0 || facts->role < 1 || facts->role > 3 || answer.fds.size() != 2)
-    return fail(Errc::malformed, "peer: what it says of its endpoint is nonsense");
+    return fail(Errc::malformed, "peer: its description of its endpoint is not valid");
   HALYARD_TRY(const MappedMemory memory, map_peer_memory(answer.fds[0], sizeof(EndpointHeader)));
   HALYARD_TRY(const EndpointView view,
               view_of_peer(memory, (facts->role & 1U) != 0, entry_words(topic.type),
@@ -206,7 +207,7 @@ Status read_endpoint(Observer& observer, const NodeId& node, const Parcel& answe
   return {};
 }
 
-// What a reader has done with, as what waits for it.
+// Replaces the position of each reader by the number of messages that wait for it.
 void count_waiting(TopicInfo& topic) {
   std::map<std::uint64_t, std::uint64_t> heads;
   for (const auto& endpoint : topic.endpoints)
@@ -247,7 +248,7 @@ Result<TopicInfo> read_topic_entry(Observer& observer, const std::string& name) 
                      return read_endpoint(observer, node, answer, topic);
                    });
   if (!lives) return gone();
-  if (!text) return fail(Errc::corrupt, "registry: what it says of the topic is not there");
+  if (!text) return fail(Errc::corrupt, "registry: the topic's configuration is missing");
   count_waiting(topic);
   std::sort(topic.endpoints.begin(), topic.endpoints.end(), [](const auto& a, const auto& b) {
     return std::tie(a.process.pid, a.process.node, a.id) <
@@ -264,7 +265,7 @@ std::optional<std::uint32_t> pool_id_from(const std::string& folder) {
   return id;
 }
 
-// Entries that have gone meanwhile, and those that cannot be read, are left out.
+// Leaves out entries that have been removed meanwhile and entries that cannot be read.
 template <class T, class Read>
 Result<std::vector<T>> read_all(Observer& observer, std::string_view kind, const Read& read) {
   HALYARD_TRY(const auto folders, observer.node().registry().names(kind));
@@ -305,11 +306,12 @@ std::size_t TopicInfo::subscribers() const noexcept {
 
 Result<std::vector<PoolInfo>> list_pools() {
   HALYARD_TRY(Observer observer, Observer::create());
-  HALYARD_TRY(auto pools, read_all<PoolInfo>(observer, "pools", [&](const std::string& folder) {
-                const auto id = pool_id_from(folder);
-                return id ? read_pool_entry(observer, *id)
-                          : Result<PoolInfo>(fail(Errc::not_found, "registry: no pool's folder"));
-              }));
+  HALYARD_TRY(
+      auto pools, read_all<PoolInfo>(observer, "pools", [&](const std::string& folder) {
+        const auto id = pool_id_from(folder);
+        return id ? read_pool_entry(observer, *id)
+                  : Result<PoolInfo>(fail(Errc::not_found, "registry: the folder is not a pool's"));
+      }));
   std::sort(pools.begin(), pools.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return pools;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests go one way on a connection, answers the other way; whoever wants something connects. A
-// peer that sends nonsense or takes no answers loses its connection, and nobody waits for it.
+// The socket and the thread of a node. Requests travel one way on a connection and answers the
+// other way; a process that asks connects. A peer that sends malformed packets or does not read its
+// answers loses its connection, and nobody waits for it.
 #include "ipc/node/node.h"
 
 #include <poll.h>
@@ -52,7 +53,7 @@ Result<std::shared_ptr<Node>> Node::get() {
     HALYARD_TRY(const NodeId id, random_value<NodeId>());
     auto made = make(id);
     if (made) known.node = *made;
-    // The last process of the namespace has just removed its folders.
+    // The last process of the namespace has just removed its folders: try again.
     if (made || made.error().code != Errc::not_found || tries == max_tries) return made;
   }
 }
@@ -72,7 +73,8 @@ Status Node::start() {
   listener_ = ParentFd(std::move(listener));
   epoll_ = ParentFd(Fd(::epoll_create1(EPOLL_CLOEXEC)));
   wake_ = ParentFd(Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)));
-  if (epoll_.get() < 0 || wake_.get() < 0) return fail_os("node: no more descriptors", errno);
+  if (epoll_.get() < 0 || wake_.get() < 0)
+    return fail_os("node: a descriptor cannot be created", errno);
   for (const int fd : {listener_.get(), wake_.get()}) {
     epoll_event event = {};
     event.events = EPOLLIN;
@@ -81,7 +83,7 @@ Status Node::start() {
       return fail_os("node: cannot wait for its sockets", errno);
   }
   threads_start();
-  // Signals are the program's own business.
+  // The thread takes no signals: they are for the program.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
@@ -90,7 +92,7 @@ Status Node::start() {
   try {
     thread_ = std::thread([this] { serve(); });
   } catch (const std::system_error& e) {
-    started = fail(Errc::exhausted, "node: the system gives no thread", "{}", e.what());
+    started = fail(Errc::exhausted, "node: a thread cannot be started", "{}", e.what());
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (started) ::pthread_setname_np(thread_.native_handle(), "halyard node");
@@ -103,7 +105,7 @@ void Node::look_soon() noexcept {
 
 Node::~Node() {
   if (!is_of_this_process()) {
-    // The thread stayed with the parent.
+    // The thread belongs to the parent.
     if (thread_.joinable()) thread_.detach();
     return;
   }
@@ -166,7 +168,7 @@ void Node::serve() noexcept {
     for (int i = 0; i < count; ++i) {
       const int fd = events[i].data.fd;
       if (fd == wake_.get() && stops_) return;
-      // Without memory a request has no answer, and the next one may have.
+      // If memory runs out, this request stays without an answer and the loop continues.
       best_effort([&] { serve_one(fd); });
     }
   }
@@ -186,7 +188,7 @@ void Node::serve_one(int fd) {
     if (known != links_.end()) link = known->second;
   }
   if (!link) return;
-  // The answers on an outgoing one are read by whoever asked.
+  // Answers on an outgoing connection are read by the asking thread.
   const bool goes_on = !link->is_outgoing && answer_one(*link);
   if (!goes_on) drop(fd);
 }
@@ -215,7 +217,7 @@ void Node::accept_all() {
   }
 }
 
-// False: the connection has ended, or must.
+// Returns false if the connection has ended or must end.
 bool Node::answer_one(Link& link) {
   auto packet = receive_packet(link.socket.get(), Deadline(std::chrono::nanoseconds(0)));
   if (!packet && packet.error().code == Errc::timeout) return true;
@@ -233,8 +235,8 @@ bool Node::answer_one(Link& link) {
       .has_value();
 }
 
-// One connection speaks for one process, the one that listens under the name. Otherwise whoever
-// knows a name could let go of what that process holds.
+// A connection speaks for one process only: the one that listens under the name. Otherwise any
+// process that knows a name could release what that process holds.
 bool Node::may_speak_for(Link& link, const NodeId& name) {
   {
     const std::lock_guard lock(mutex_);
@@ -257,7 +259,7 @@ Status Node::reply_all(Link& link, std::uint64_t number, std::uint32_t request,
   const std::lock_guard calls(calls_mutex_);
   const auto services = services_of(key);
   for (const auto& service : services) {
-    // Each one gets descriptors of its own.
+    // Each service gets its own descriptors.
     Parcel copy{body.bytes, {}};
     for (const Fd& fd : body.fds) {
       HALYARD_TRY(Fd own, fd.duplicate());
@@ -297,12 +299,12 @@ void Node::drop(int fd) {
   if (gone) check_end(*gone);
 }
 
-// A connection ends with its process, but also when one side has lost patience with the other one:
-// what a process holds is taken back only when nobody listens under its name any more.
+// A connection ends with its process, but also when one side drops it. What a process holds is
+// therefore taken back only if nobody listens under its name any more.
 void Node::check_end(const NodeId& node) {
   const auto link = link_to(node, Deadline(std::chrono::nanoseconds(0)));
   if (!link && link.error().code != Errc::not_found) {
-    // There is no descriptor for a question, say: it is asked again.
+    // For example, no descriptor is free for a connection: check again later.
     doubtful_.insert(node);
     return;
   }

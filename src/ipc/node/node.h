@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of this process that others talk to: a socket in the registry, and a thread that answers
-// on it. Its end is this process's end, however that comes: the system closes it. Frames and
-// messages do not go through here, only descriptors of the memory that they lie in.
+// The part of this process that other processes talk to: a socket in the registry, and a thread
+// that answers on it. The system closes the socket when the process ends, in whatever way it ends.
+// Only descriptors of memory travel through it, no frames and messages.
 #pragma once
 
 #include <atomic>
@@ -31,23 +31,24 @@
 
 namespace halyard::ipc {
 
-/// How long whoever opens a pool or joins a topic waits for the processes that are there.
+/// How long a process that opens a pool or joins a topic waits for the members.
 inline constexpr auto answer_timeout = std::chrono::milliseconds(2000);
 
 /// What a process answers for: its part of a pool, an endpoint of a topic.
 class HALYARD_LOCAL Service {
  public:
   virtual ~Service() = default;
-  /// On the node's thread, or on the asking thread in the same process. The request's bytes are a
-  /// stranger's.
+  /// Called on the node's thread, or on the asking thread if that is in the same process. `body`
+  /// comes from another process and is not to be trusted.
   virtual Result<Parcel> answer(const NodeId& from, std::uint32_t request, Parcel body) = 0;
-  /// The process has ended, or does not take part any more. On the node's thread.
+  /// The process has ended, or does not take part any more. Called on the node's thread.
   virtual void forget(const NodeId& gone) = 0;
-  /// Another process has called notify(), or this one look_soon(). On the node's thread.
+  /// Another process has called notify(), or this one look_soon(): called on the node's thread. Or
+  /// this process has called notify() for itself: called on that thread.
   virtual void look() {}
 };
 
-/// Thread-safe. One for each process, made with the first pool or topic, ended with the last.
+/// Thread-safe. One per process: made with the first pool or topic, destroyed with the last.
 class HALYARD_LOCAL Node {
  public:
   /// This process's node. Errors: those of Registry::open(), exhausted (no thread, no descriptor),
@@ -62,13 +63,15 @@ class HALYARD_LOCAL Node {
   /// False in a child of fork().
   bool is_of_this_process() const noexcept { return process_ == fork_generation(); }
 
-  /// Answers requests for `key` from now on; several may answer for one. Ends with remove().
+  /// Starts to answer requests for `key`; several services may answer for one key. Ends with
+  /// remove().
   void add(const std::string& key, std::shared_ptr<Service> service);
-  /// No answer() and no forget() of it runs any more when this returns, unless it is called there.
+  /// When this returns, no answer() or forget() of the service runs any more, unless remove() was
+  /// called from there.
   void remove(const std::string& key, const Service* service) noexcept;
 
-  /// Asks all services of a process for `key`, and waits for what they say. Errors: not_found (the
-  /// process has ended, or nobody there answers for the key), timeout, those of the answers.
+  /// Asks all services of a process for `key`, and waits for their answers. Errors: not_found (the
+  /// process has ended, or no service there answers for the key), timeout, those of the answers.
   Result<std::vector<Parcel>> ask(const NodeId& node, const std::string& key, std::uint32_t request,
                                   std::span<const std::byte> body, std::span<const int> fds,
                                   const Deadline& deadline);
@@ -79,20 +82,21 @@ class HALYARD_LOCAL Node {
     static_assert(std::is_trivially_copyable_v<T>);
     return ask(node, key, request, std::as_bytes(std::span(&body, 1)), fds, deadline);
   }
-  /// Has this process's thread call look() of all services; waits for nothing.
+  /// Makes this process's thread call look() of all services. Does not wait.
   void look_soon() noexcept;
-  /// Makes the services of a process look at what has changed; waits for nothing.
+  /// Makes the services of another process look for changes. Does not wait.
   void notify(const NodeId& node) noexcept;
-  /// The process id, where the kernel tells it: not across PID namespaces.
+  /// The process id, if the kernel reports it: not across PID namespaces.
   std::optional<std::int32_t> pid_of(const NodeId& node);
-  /// Whether the process lives. Connects to it, if need be: its end is told to all services then.
+  /// Whether the process lives. Connects to it if needed, so that its end is reported to all
+  /// services.
   bool is_alive(const NodeId& node);
 
-  /// Removes what killed processes have left in the registry, at the first call: for those who take
-  /// part. Observers leave it to collect_garbage(), which says what it removes.
+  /// Removes what killed processes have left in the registry, at the first call. For processes that
+  /// take part; observers leave it to collect_garbage(), which reports what it removes.
   void clean_registry() noexcept;
-  /// For RegistryEntry: the members whose process lives, by the names of their files, which begin
-  /// with the id of a node. Those of ended processes are removed.
+  /// For RegistryEntry: the members whose process lives, as names of their files, which begin with
+  /// the id of a node. Removes the members of ended processes.
   Result<std::vector<std::string>> living_members(const RegistryEntry& entry);
 
  private:
@@ -126,16 +130,16 @@ class HALYARD_LOCAL Node {
   std::uint32_t process_ = fork_generation();
   ParentFd listener_;
   ParentFd epoll_;
-  ParentFd wake_;  ///< of the thread
+  ParentFd wake_;  ///< used by the thread
   std::atomic<bool> stops_{false};
   std::atomic<bool> has_cleaned_{false};
   std::thread thread_;
-  std::set<NodeId> doubtful_;  ///< of the thread: processes that may have ended
-  std::mutex mutex_;           ///< of all below
+  std::set<NodeId> doubtful_;  ///< used by the thread: processes that may have ended
+  std::mutex mutex_;           ///< protects all below
   std::multimap<std::string, std::shared_ptr<Service>> services_;
-  std::map<int, std::shared_ptr<Link>> links_;        ///< all, by descriptor
-  std::map<NodeId, std::shared_ptr<Link>> outgoing_;  ///< those that this process asks on
-  std::mutex calls_mutex_;  ///< held while the thread is inside of services
+  std::map<int, std::shared_ptr<Link>> links_;        ///< all connections, by descriptor
+  std::map<NodeId, std::shared_ptr<Link>> outgoing_;  ///< connections that this process asks on
+  std::mutex calls_mutex_;  ///< held while services run, except in ask_here()
 };
 
 }  // namespace halyard::ipc

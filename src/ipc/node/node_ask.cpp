@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes: asking others. A request goes out on a connection of this process's own making.
+// Nodes: asking other processes. A request is sent on a connection that this process made.
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -33,7 +33,7 @@ Result<std::shared_ptr<Node::Link>> Node::link_to(const NodeId& node, const Dead
   }
   const std::string path = registry_.nodes() + "/" + to_string(node);
   Fd socket = new_socket();
-  if (!socket) return fail_os("node: no socket", errno);
+  if (!socket) return fail_os("node: a socket cannot be created", errno);
   while (!connect_to(socket.get(), path)) {
     if (errno == ECONNREFUSED || errno == ENOENT) {
       ::unlink(path.c_str());
@@ -41,7 +41,7 @@ Result<std::shared_ptr<Node::Link>> Node::link_to(const NodeId& node, const Dead
     }
     if (errno != EAGAIN && errno != EINTR)
       return fail_os("peer: cannot be connected to", errno, path);
-    // It has many that wait for it already.
+    // Its queue of connections is full.
     if (deadline.is_over()) return fail(Errc::timeout, "peer: does not answer", "{}", path);
     ::poll(nullptr, 0, 1);
   }
@@ -72,7 +72,8 @@ Result<std::vector<Parcel>> Node::ask_here(const std::string& key, std::uint32_t
                                            std::span<const int> fds) {
   std::vector<Parcel> answers;
   const auto services = services_of(key);
-  if (services.empty()) return fail(Errc::not_found, "peer: nobody there answers", "{}", key);
+  if (services.empty())
+    return fail(Errc::not_found, "peer: no service answers for the key", "{}", key);
   for (const auto& service : services) {
     Parcel copy{{body.begin(), body.end()}, {}};
     for (const int fd : fds) {
@@ -91,7 +92,7 @@ Result<std::vector<Parcel>> Node::ask(const NodeId& node, const std::string& key
   if (!is_of_this_process())
     return fail(Errc::unsupported, "node: belongs to the process that forked this one");
   if (node == id_) return ask_here(key, request, body, fds);
-  // A connection may have ended since it was used last, and its process not.
+  // The connection may have ended since its last use although the process lives: try twice.
   for (int tries = 0; tries < 2; ++tries) {
     HALYARD_TRY(const std::shared_ptr<Link> link, link_to(node, deadline));
     HALYARD_TRY(auto answers, ask_on(*link, key, request, body, fds, deadline));
@@ -101,7 +102,7 @@ Result<std::vector<Parcel>> Node::ask(const NodeId& node, const std::string& key
   return fail(Errc::not_found, "peer: its process has ended");
 }
 
-// None: the connection has ended.
+// Empty if the connection has ended.
 Result<std::optional<std::vector<Parcel>>> Node::ask_on(Link& link, const std::string& key,
                                                         std::uint32_t request,
                                                         std::span<const std::byte> body,
@@ -119,15 +120,16 @@ Result<std::optional<std::vector<Parcel>>> Node::ask_on(Link& link, const std::s
   std::vector<Parcel> answers;
   for (;;) {
     auto received = receive_packet(link.socket.get(), deadline);
-    // One that sends more than it was asked for may never stop. Its end is noticed by the thread.
+    // A peer that sends more than it was asked for may never stop. The thread notices the end of
+    // the connection.
     const bool is_too_much = answers.size() > max_answers || (received && deadline.is_over());
     if (is_too_much || (!received && received.error().code != Errc::timeout))
       ::shutdown(link.socket.get(), SHUT_RDWR);
-    if (is_too_much) return fail(Errc::timeout, "peer: answers without end");
+    if (is_too_much) return fail(Errc::timeout, "peer: does not stop sending answers");
     if (!received) return std::move(received).error();
     auto& packet = *received;
     if (!packet) return Answers();
-    // What came too late for an earlier request.
+    // An answer that came too late for an earlier request.
     if (packet->head.number != head.number) continue;
     switch (packet->head.kind) {
       case PacketKind::answer:
@@ -137,12 +139,12 @@ Result<std::optional<std::vector<Parcel>>> Node::ask_on(Link& link, const std::s
         const auto& text = packet->body.bytes;
         const auto code = packet->head.code;
         return make_error(code != 0 && code <= 15 ? static_cast<Errc>(code) : Errc::corrupt,
-                          "peer: refuses",
+                          "peer: refuses the request",
                           std::string(reinterpret_cast<const char*>(text.data()), text.size()));
       }
       case PacketKind::end:
         if (packet->head.code != 0)
-          return fail(Errc::not_found, "peer: nobody there answers", "{}", key);
+          return fail(Errc::not_found, "peer: no service answers for the key", "{}", key);
         return Answers(std::move(answers));
       default:
         return fail(Errc::malformed, "peer: sends a packet of an unknown kind");
@@ -161,7 +163,7 @@ void Node::notify(const NodeId& node) noexcept {
   PacketHead head;
   head.kind = PacketKind::notice;
   head.from = id_;
-  // One that has a full queue will look anyway.
+  // A peer whose queue is full will look anyway.
   static_cast<void>(send_all((*link)->socket.get(), encode(head, {}, {}), {}, at_once).has_value());
 }
 
@@ -170,7 +172,8 @@ std::optional<std::int32_t> Node::pid_of(const NodeId& node) {
   const auto link = link_to(node, Deadline(std::chrono::milliseconds(100)));
   ucred peer = {};
   socklen_t size = sizeof(peer);
-  // Of the process that listens, as it was when it began to: also of one that is stopped.
+  // The id of the process that listens, as it was when listen() was called. It is known for a
+  // stopped process too.
   if (!link || ::getsockopt((*link)->socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
       peer.pid <= 0)
     return std::nullopt;
@@ -187,12 +190,12 @@ bool Node::is_alive(const NodeId& node) {
   if (node == id_) return true;
   const Deadline soon(std::chrono::milliseconds(100));
   auto link = link_to(node, soon);
-  // A connection of before says nothing: the thread may not have noticed yet that it has ended.
+  // A connection made earlier proves nothing: the thread may not have noticed its end yet.
   if (link && has_ended((*link)->socket.get())) {
     forget_link(node, *link);
     link = link_to(node, soon);
   }
-  // One that does not answer is stopped, or overloaded, and lives.
+  // A process that does not answer is stopped or overloaded, but lives.
   return link || link.error().code != Errc::not_found;
 }
 

@@ -13,14 +13,14 @@
 
 namespace halyard::ipc {
 
-/// Outgoing: this process asks on it, one request at a time.
+/// On an outgoing connection this process asks, one request at a time.
 struct Node::Link {
   ParentFd socket;
   pid_t process = 0;         // at the other end
-  std::mutex mutex;          // of what is asked
+  std::mutex mutex;          // held for one request and its answers
   std::uint64_t number = 0;  // of the last request
   bool is_outgoing = false;
-  std::optional<NodeId> peer;  // unknown until it has asked something
+  std::optional<NodeId> peer;  // unknown until it has sent a request
 };
 
 }  // namespace halyard::ipc

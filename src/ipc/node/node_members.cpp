@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes and the registry: who lives, and what those have left that do not.
+// Nodes and the registry: finds the living members, and removes what ended processes have left.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,8 +10,8 @@
 
 namespace halyard::ipc {
 
-// What killed processes have left in pools and topics that nobody has entered since, and sockets of
-// those that were not in any.
+// Removes what killed processes have left in pools and topics that nobody has entered since, and
+// the sockets of killed processes.
 void Node::clean_registry() noexcept {
   if (has_cleaned_.exchange(true, std::memory_order_relaxed)) return;
   const Deadline at_once(std::chrono::nanoseconds(0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SOCK_SEQPACKET, so that packets come whole.
+// Sockets of type SOCK_SEQPACKET, which keep the bounds of packets.
 #include "ipc/node/node_socket.h"
 
 #include <fcntl.h>
@@ -43,7 +43,7 @@ Fd lock_nodes(const std::string& folder, const Deadline& deadline) {
 
 Result<Fd> listen_at(const std::string& path, mode_t mode) {
   Fd socket = new_socket();
-  if (!socket) return fail_os("node: no socket", errno);
+  if (!socket) return fail_os("node: a socket cannot be created", errno);
   std::string fresh = path;
   fresh.back() = '~';
   const Fd lock = lock_nodes(path.substr(0, path.rfind('/')), Deadline(std::chrono::seconds(1)));
@@ -63,7 +63,7 @@ Result<pid_t> check_peer(int socket, const Registry& registry) {
   ucred peer = {};
   socklen_t size = sizeof(peer);
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
-    return fail_os("peer: the system does not say who it is", errno);
+    return fail_os("peer: its credentials cannot be read", errno);
   if (registry.is_for_group() || peer.uid == ::geteuid() || peer.uid == 0) return peer.pid;
   return fail(Errc::permission, "peer: belongs to another user", "user {}", peer.uid);
 }

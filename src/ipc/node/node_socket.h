@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sockets that nodes listen at and connect to, under the names of their files.
+// The sockets that nodes listen at and connect to, named by their files.
 #pragma once
 
 #include <sys/types.h>
@@ -13,19 +13,20 @@
 
 namespace halyard::ipc {
 
-/// A socket for packets; empty: the system gives none.
+/// A socket for packets; empty if the system gives none.
 Fd new_socket();
-/// Held while a socket is on its way to its name, and by who removes those that never got there.
-/// Nobody waits long for one that is stopped: then it is empty.
+/// A lock of the folder. It is held while a new socket is renamed to its final name, and while
+/// sockets that never got theirs are removed. Empty if the lock is not free before `deadline`, for
+/// example because its holder is stopped.
 Fd lock_nodes(const std::string& folder, const Deadline& deadline);
-/// Listens under a path that nobody connects to, then moves there: whoever finds a node's file
-/// finds a socket that listens, or one whose process has ended. Errors: not_found (the folder),
-/// exhausted (the file system is full), os.
+/// Listens under a temporary path and then renames it to `path`. Whoever finds a node's file
+/// therefore finds a socket that listens, or one whose process has ended. Errors: not_found (the
+/// folder), exhausted (the file system is full), os.
 Result<Fd> listen_at(const std::string& path, mode_t mode);
-/// False: errno says why.
+/// Returns false on failure and sets errno.
 bool connect_to(int socket, const std::string& path);
-/// The process at the other end, as this one's namespace counts it; 0: it is in none that is seen
-/// from here. Errors: permission (it may not take part), os.
+/// The id of the process at the other end, in this process's PID namespace; 0 if it is not visible
+/// from here. Errors: permission (the process may not take part), os.
 Result<pid_t> check_peer(int socket, const Registry& registry);
 
 }  // namespace halyard::ipc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A packet is its head, its key and its body, one behind the other.
+// Encodes and receives packets: head, key and body, one after the other.
 #include "ipc/node/packet.h"
 
 #include <charconv>
@@ -34,7 +34,7 @@ Result<std::optional<Packet>> receive_packet(int socket, const Deadline& deadlin
   }
   const std::size_t rest = received.bytes - sizeof(PacketHead);
   if (packet.head.key_bytes > rest || packet.head.body_bytes != rest - packet.head.key_bytes)
-    return fail(Errc::malformed, "peer: sends a packet whose parts do not add up");
+    return fail(Errc::malformed, "peer: sends a packet whose key and body do not match its size");
   const char* const key = reinterpret_cast<const char*>(bytes.data() + sizeof(PacketHead));
   packet.key.assign(key, packet.head.key_bytes);
   const auto body = bytes.begin() + sizeof(PacketHead) + packet.head.key_bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets between the sockets of processes: docs/shared-memory.md.
+// Packets between the sockets of processes; the format is in docs/shared-memory.md.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ inline constexpr std::size_t max_packet_bytes = 16384;
 
 enum class PacketKind : std::uint16_t { request = 1, answer = 2, failure = 3, end = 4, notice = 5 };
 
-/// The beginning of each packet; behind it the key, then the body.
+/// The beginning of each packet. The key follows it, then the body.
 struct PacketHead {
   std::uint32_t magic = packet_magic;
   std::uint16_t version = packet_version;
@@ -35,7 +35,7 @@ struct PacketHead {
   std::uint32_t key_bytes = 0;
   std::uint32_t body_bytes = 0;
 };
-// docs/shared-memory.md has the offsets.
+// The offsets are documented in docs/shared-memory.md.
 static_assert(sizeof(PacketHead) == 48 && offsetof(PacketHead, magic) == 0 &&
               offsetof(PacketHead, version) == 4 && offsetof(PacketHead, kind) == 6 &&
               offsetof(PacketHead, number) == 8 && offsetof(PacketHead, from) == 16 &&
@@ -51,9 +51,9 @@ struct HALYARD_LOCAL Packet {
 
 std::vector<std::byte> encode(PacketHead head, std::string_view key,
                               std::span<const std::byte> body);
-/// None: the connection has ended. Errors: timeout, malformed, version, os.
+/// Empty if the connection has ended. Errors: timeout, malformed, version, os.
 Result<std::optional<Packet>> receive_packet(int socket, const Deadline& deadline);
-/// The numbers of descriptors, for sending.
+/// The descriptors as numbers, for sending. They stay owned by `fds`.
 std::vector<int> borrowed(const std::vector<Fd>& fds);
 
 }  // namespace halyard::ipc

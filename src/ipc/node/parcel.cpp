@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-
+// Ids of processes as text.
 #include "ipc/node/parcel.h"
 
 #include <charconv>

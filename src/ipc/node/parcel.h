@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of processes, and what they send to each other.
+// Names of processes, and the parcels that they send to each other.
 #pragma once
 
 #include <compare>
@@ -18,17 +18,17 @@
 
 namespace halyard::ipc {
 
-/// Names a process, and never another one: random.
+/// A random number that names one process and is never used again.
 struct NodeId {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
   friend auto operator<=>(const NodeId&, const NodeId&) = default;
 };
-/// 32 hexadecimal digits, and back.
+/// Converts to 32 hexadecimal digits, and back.
 std::string to_string(const NodeId& id);
 std::optional<NodeId> node_id_from(std::string_view text) noexcept;
 
-/// What travels: some bytes, and descriptors of memory.
+/// The content of a request or an answer: bytes, and descriptors of memory.
 struct HALYARD_LOCAL Parcel {
   std::vector<std::byte> bytes;
   std::vector<Fd> fds;
@@ -39,7 +39,7 @@ struct HALYARD_LOCAL Parcel {
     const auto bytes = std::as_bytes(std::span(&value, 1));
     return {{bytes.begin(), bytes.end()}, {}};
   }
-  /// The bytes as one `T`. None: they are not as many.
+  /// The bytes as one `T`. Empty if their number is not sizeof(T).
   template <class T>
   std::optional<T> as() const noexcept {
     static_assert(std::is_trivially_copyable_v<T>);

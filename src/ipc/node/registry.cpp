@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders and files of the registry; every step is whole, so that a kill leaves nothing half made.
+// Folders and files of the registry. Every step is atomic, so a process that is killed leaves
+// nothing half made.
 #include "ipc/node/registry.h"
 
 #include <dirent.h>
@@ -24,7 +25,7 @@ namespace {
 constexpr std::string_view text_file = "config";
 constexpr std::size_t max_text_bytes = 4096;
 constexpr mode_t group_folder_mode = 02770;
-// A socket's path has 107 bytes at most; what follows the first part needs the rest.
+// The path of a socket has at most 107 bytes; the parts that follow this folder need the rest.
 constexpr std::size_t max_shm_dir_bytes = 30;
 
 bool is_name(std::string_view text, std::string_view also) {
@@ -51,7 +52,7 @@ struct CloseFolder {
   void operator()(DIR* folder) const noexcept { ::closedir(folder); }
 };
 
-// Entries other than "." and "..".
+// All entries other than "." and "..".
 Result<std::vector<std::string>> list(Fd folder, const std::string& path) {
   const std::unique_ptr<DIR, CloseFolder> entries(::fdopendir(folder.get()));
   if (!entries) return fail_file("registry: a folder cannot be listed", path, errno);
@@ -111,11 +112,12 @@ std::string topic_name(std::string_view folder) {
 
 Status Registry::make_folder(const std::string& path) const {
   const bool is_fresh = ::mkdir(path.c_str(), 0700) == 0;
-  if (!is_fresh && errno != EEXIST) return fail_file("registry: no folder", path, errno);
+  if (!is_fresh && errno != EEXIST)
+    return fail_file("registry: a folder cannot be made", path, errno);
   if (!group_) return check_own_folder(path);
   if (!is_fresh) return check_group_folder(path);
   auto given = give_to_group(path);
-  // Else it would keep the group out.
+  // A folder that keeps its mode would keep the group out.
   if (!given) ::rmdir(path.c_str());
   return given;
 }
@@ -146,8 +148,8 @@ Status Registry::check_group_folder(const std::string& path) const {
       return fail_file("registry: its folder cannot be opened", path, errno);
     const mode_t mode = seen.st_mode & 07777;
     if (S_ISDIR(seen.st_mode) && seen.st_gid == *group_ && mode == group_folder_mode) return {};
-    // Not given to the group yet: by this user, who may have been killed, or by another one just
-    // now.
+    // Not yet given to the group: either this user's process was killed before that, or another
+    // user is making the folder right now.
     const bool is_half_made = S_ISDIR(seen.st_mode) && (mode & 0777) == 0700;
     if (is_half_made && seen.st_uid == ::geteuid()) return give_to_group(path);
     if (!is_half_made || deadline.is_over()) {
@@ -192,19 +194,21 @@ Result<RegistryEntry> Registry::enter(std::string_view kind, std::string_view na
   for (;;) {
     if (!must_exist) {
       auto made = make_folder(path);
-      // Whoever was the last to leave has removed it between two steps.
+      // The last member has removed the folder in between.
       if (!made && made.error().code == Errc::not_found && !deadline.is_over()) continue;
       HALYARD_RETURN_IF_ERROR(std::move(made));
     }
     Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!folder && errno == ENOENT && !must_exist) continue;  // removed just now
     if (!folder) return fail_file("registry: no such entry", path, errno);
-    // No wait without an end: a process that was stopped in here would stop all.
+    // The wait has a limit: a process that is stopped while it holds the lock would block all
+    // others.
     while (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK && errno != EINTR)
         return fail_file("registry: an entry cannot be locked", path, errno);
       if (deadline.is_over())
-        return fail(Errc::timeout, "registry: another process stays in the entry", "{}", path);
+        return fail(Errc::timeout, "registry: another process holds the lock of the entry", "{}",
+                    path);
       std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
     struct stat locked = {};
@@ -226,7 +230,7 @@ void Registry::leave(std::string_view kind, std::string_view name, const std::st
 }
 
 void Registry::remove_if_empty() const {
-  // A node that is there keeps its folder, and so the others.
+  // A living node keeps this folder, and with it all others.
   if (::rmdir(nodes().c_str()) != 0) return;
   ::rmdir((path_ + "/pools").c_str());
   ::rmdir((path_ + "/topics").c_str());
@@ -255,7 +259,7 @@ Result<std::vector<std::string>> RegistryEntry::members() const {
   return names;
 }
 
-// Of the mode that it must have, whatever the process's mask is.
+// Sets the mode by fchmod(), since the umask of the process does not apply to that.
 Fd RegistryEntry::create_file(const std::string& name) const {
   Fd file(::openat(folder_.get(), name.c_str(),
                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file_mode_));
@@ -286,7 +290,7 @@ Result<std::optional<std::string>> RegistryEntry::text() const {
 
 Status RegistryEntry::set_text(std::string_view text) const {
   const std::string fresh = std::string(text_file) + ".new";
-  // Another user of the group may have left it.
+  // A process of another user in the group may have left one.
   static_cast<void>(remove_unfinished_text());
   const Fd file = create_file(fresh);
   if (!file) return fail_file("registry: an entry's text cannot be written", path_, errno);

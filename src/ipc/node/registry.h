@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where processes find each other: a folder of small files. A pool, a topic is a folder in it, with
-// a file for each member; its text says what all members agreed on. No data goes through here.
+// The folder of small files where processes find each other. Each pool and each topic is a folder
+// in it, with one file per member and a text that holds what all members agreed on. No data passes
+// through it.
 #pragma once
 
 #include <sys/types.h>
@@ -18,24 +19,25 @@
 
 namespace halyard::ipc {
 
-/// A call on a file of the registry that failed; where no room is left, what to do about it.
+/// The error of a failed call on a file of the registry. If the file system is full, the message
+/// names the remedy.
 Error fail_file(const char* what, const std::string& path, int os_errno);
 
-/// A folder of the registry, locked until the end of this object: one process at a time enters a
-/// pool or a topic. The system lifts the lock of a process that is killed. Move-only.
+/// A folder of the registry, locked for the life of this object: one process at a time enters a
+/// pool or a topic. The system releases the lock of a process that is killed. Move-only.
 class HALYARD_LOCAL RegistryEntry {
  public:
   /// Names of the members' files.
   Result<std::vector<std::string>> members() const;
   Status add(const std::string& member) const;
   void remove(const std::string& member) const noexcept;
-  /// None: nobody has agreed on anything yet.
+  /// Empty if no member has written a text yet.
   Result<std::optional<std::string>> text() const;
-  /// Replaces it at once and wholly.
+  /// Replaces the text atomically.
   Status set_text(std::string_view text) const;
-  /// Removes what a process that ended in set_text() left. True: there was something.
+  /// Removes what a process that ended in set_text() left. Returns true if there was something.
   bool remove_unfinished_text() const noexcept;
-  /// Removes the folder, which has no members any more.
+  /// Removes the folder, which must have no members.
   void remove_folder() noexcept;
 
  private:
@@ -48,11 +50,11 @@ class HALYARD_LOCAL RegistryEntry {
   mode_t file_mode_;
 };
 
-/// The registry of a user, or of a group of users, and of a namespace: docs/env.md. Thread-safe.
+/// The registry of one user, or of a group of users, in one namespace: docs/env.md. Thread-safe.
 class HALYARD_LOCAL Registry {
  public:
-  /// Makes its folders where they are missing. Errors: invalid_argument (a variable), permission
-  /// (the folder is not this user's own), exhausted (the file system is full), os.
+  /// Makes its folders if they are missing. Errors: invalid_argument (an environment variable),
+  /// permission (the folder does not belong to this user), exhausted (the file system is full), os.
   static Result<Registry> open();
 
   const std::string& path() const noexcept { return path_; }
@@ -61,16 +63,16 @@ class HALYARD_LOCAL Registry {
   bool is_for_group() const noexcept { return group_.has_value(); }
   mode_t file_mode() const noexcept { return is_for_group() ? 0660 : 0600; }
 
-  /// The folder `kind`/`name`, made where it is missing unless `must_exist`. Errors: timeout
-  /// (another process stays in it), not_found, exhausted, os.
+  /// The folder `kind`/`name`; makes it if it is missing, unless `must_exist`. Errors: timeout
+  /// (another process holds the lock), not_found, exhausted, os.
   Result<RegistryEntry> enter(std::string_view kind, std::string_view name, bool must_exist,
                               const Deadline& deadline) const;
-  /// Removes a member, and the folder with the last one.
+  /// Removes a member, and the folder if that was the last one.
   void leave(std::string_view kind, std::string_view name, const std::string& member,
              const Deadline& deadline) const;
-  /// Removes its own folders where no node is left.
+  /// Removes the folders of the registry if no node is left.
   void remove_if_empty() const;
-  /// The same without the lock, for members() and text() alone. Errors: not_found, os.
+  /// Like enter(), but without the lock; for members() and text() only. Errors: not_found, os.
   Result<RegistryEntry> look(std::string_view kind, std::string_view name) const;
   /// Names of the folders of a kind.
   Result<std::vector<std::string>> names(std::string_view kind) const;
@@ -84,10 +86,10 @@ class HALYARD_LOCAL Registry {
   std::optional<gid_t> group_;
 };
 
-/// Topics: 1..200 bytes of a-z, A-Z, 0-9, "_", "-", "." and "/", no part empty, "." or "..".
-/// Errors: invalid_argument.
+/// A topic's name: 1..200 bytes of a-z, A-Z, 0-9, "_", "-", "." and "/"; no part between "/" is
+/// empty, "." or "..". Errors: invalid_argument.
 Status check_topic_name(std::string_view name);
-/// The name as that of one folder, and back.
+/// Converts a topic's name to the name of one folder ("/" becomes "+"), and back.
 std::string folder_name(std::string_view topic);
 std::string topic_name(std::string_view folder);
 

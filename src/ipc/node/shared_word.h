@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A word of memory that several processes map.
+// A 64-bit word of memory that several processes map.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,9 @@
 
 namespace halyard::ipc {
 
-/// 64 bits, 0 in fresh memory. One process writes it, any may read it. The same on every processor
-/// of a machine, also for 32-bit programs, as long as atomics of 64 bits need no lock.
+/// 64 bits, 0 in fresh memory. One process writes it, any process may read it. Has the same layout
+/// on every processor of a machine and in 32-bit programs, provided that 64-bit atomics are lock-
+/// free.
 class SharedWord {
  public:
   SharedWord() = default;
@@ -23,14 +24,15 @@ class SharedWord {
   void store(std::uint64_t value, std::memory_order order) noexcept { value_.store(value, order); }
 
   static void fence(std::memory_order order) noexcept {
-    // ThreadSanitizer knows no fences; it needs none here, as all that they order is atomic.
+    // ThreadSanitizer does not support fences. It needs none here, since all accesses that they
+    // order are atomic.
 #ifndef __SANITIZE_THREAD__
     std::atomic_thread_fence(order);
 #else
     static_cast<void>(order);
 #endif
   }
-  /// Tells the processor that the caller looks at a word again and again.
+  /// Tells the processor that the caller polls a word.
   static void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     _mm_pause();

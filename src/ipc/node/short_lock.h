@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock for what takes some ten nanoseconds and is hardly ever wanted by two threads at once.
+// A lock for sections of some ten nanoseconds that two threads seldom want at once.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace halyard::ipc {
 
-/// Half the price of a mutex: to unlock is a store. Who has to wait sleeps in growing steps, up to
-/// 50 us. For std::lock_guard.
+/// Costs half as much as a mutex, since unlocking is one store. A waiting thread sleeps in growing
+/// steps of up to 50 us. For std::lock_guard.
 class ShortLock {
  public:
   void lock() noexcept {

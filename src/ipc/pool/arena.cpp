@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Free lists and counts are private memory; shared are the generations of slots, and the bytes.
+// The free lists and reference counts are private memory. Only the records of slots and the
+// tenants' bytes are shared.
 #include "ipc/pool/arena.h"
 
 #include <algorithm>
@@ -80,8 +81,9 @@ Arena::~Arena() = default;
           slots_[slot].bytes};
 }
 
-// What all parts of the pool use together, counted after this part has told what it would use: of
-// two parts that allocate at once at least one sees the other.
+// Whether the request fits into what all parts of the pool use together. This part stores its own
+// use before it reads that of the others: if two parts allocate at once, at least one sees the
+// other.
 [[gnu::hot]] bool Arena::fits_with_neighbours(std::uint64_t bytes,
                                               std::uint64_t& others) const noexcept {
   others = 0;
@@ -92,7 +94,7 @@ Arena::~Arena() = default;
   SharedWord::fence(std::memory_order_seq_cst);
   std::uint64_t all_slots = slots;
   for (const ArenaHeader* neighbour : neighbours_) {
-    // Nobody's word makes the sums overflow.
+    // The limits keep values from other processes from making the sums overflow.
     all_slots += std::min<std::uint64_t>(neighbour->slots_used.load(std::memory_order_relaxed),
                                          config_.slots);
     others += std::min(neighbour->bytes_used.load(std::memory_order_relaxed), config_.max_bytes);
@@ -148,7 +150,7 @@ Error Arena::no_slot(std::uint64_t bytes, std::uint64_t others) const {
                 bytes_used() + others, config_.max_bytes, others);
   }
   return fail(Errc::exhausted, "pool: no slot is free",
-              "of {} slots {} are used here, {} of them are held by other processes alone",
+              "of {} slots, {} are used here; {} of these are held only by other processes",
               config_.slots, config_.slots - free_slots_.size(), lent_.size());
 }
 
@@ -166,18 +168,18 @@ Error Arena::no_slot(std::uint64_t bytes, std::uint64_t others) const {
 Error Arena::no_memory_for(std::uint64_t bytes) {
   const bool is_in_pieces = bytes <= config_.max_bytes - bytes_used();
   return fail(Errc::exhausted,
-              is_in_pieces ? "pool: its free memory is in pieces that are too small"
+              is_in_pieces ? "pool: its free memory is fragmented, every piece is too small"
                            : "pool: its memory is used up",
               "{} bytes wanted; {} of {} are used, the largest free piece has {}", bytes,
               bytes_used(), config_.max_bytes, extents_.largest_free_bytes());
 }
 
-// As much again as there is, and no more than the limit leaves.
+// Reserves as much as is reserved already, at least the first size, at most what the limit leaves.
 Status Arena::grow(std::uint64_t bytes) {
   const std::uint64_t total = extents_.total_bytes();
   const std::uint64_t left =
       (config_.max_bytes - total) / config_.slot_alignment * config_.slot_alignment;
-  // What is free at the end counts, too; how much that is matters only near the limit.
+  // Free memory at the end is not subtracted; that matters only near the limit.
   const std::uint64_t wanted = std::max({bytes, total, config_.first_bytes});
   const std::uint64_t size = std::min((wanted + page - 1) / page * page, left);
   if (size == 0) return {};
@@ -195,7 +197,7 @@ Status Arena::grow(std::uint64_t bytes) {
   if (!is_of_this_process()) return false;
   const std::lock_guard lock(mutex_);
   if (!is_open(generation) || this->generation(slot) != generation) return false;
-  // Without a reference it is lent.
+  // A slot without references here is in the list of lent slots.
   if (slots_[slot].references.fetch_add(1, std::memory_order_relaxed) == 0) std::erase(lent_, slot);
   return true;
 }
@@ -207,7 +209,7 @@ Status Arena::grow(std::uint64_t bytes) {
   while (seen > 1) {
     if (references.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel)) return;
   }
-  // The last one goes under the lock, so that try_retain() sees it or comes too late.
+  // The last reference is removed under the lock: try_retain() either sees it or comes too late.
   bool is_dirt_new = false;
   bool is_room_wanted = false;
   {
@@ -224,7 +226,8 @@ Status Arena::grow(std::uint64_t bytes) {
   if (is_room_wanted && on_room_) on_room_();
 }
 
-// The count first, then the generation: with a count of one's own the tenant stays.
+// The reference is added before the generation is compared: with a reference the tenant cannot
+// leave.
 [[gnu::hot]] bool Arena::retain_tenant(std::uint32_t slot, std::uint64_t generation) noexcept {
   if (!is_of_this_process()) return false;
   std::atomic<std::uint32_t>& references = slots_[slot].references;
@@ -245,7 +248,7 @@ bool Arena::release_tenant(std::uint32_t slot, std::uint64_t generation) noexcep
 }
 
 [[gnu::hot]] bool Arena::is_waited_for() const noexcept {
-  // One that waits for room either sees what was freed, or is seen here.
+  // A process that waits for room either sees what was freed, or is seen here.
   if (!neighbours_.empty()) SharedWord::fence(std::memory_order_seq_cst);
   return header().wants_room.load(std::memory_order_relaxed) == 1 ||
          std::any_of(neighbours_.begin(), neighbours_.end(), [](const ArenaHeader* neighbour) {
@@ -273,7 +276,7 @@ void Arena::collect_lent() noexcept {
   SharedWord& word = record(slot).generation;
   bool is_free = true;
   if (borrowers_.empty()) {
-    // Nobody borrows before this part looks at what he does, and that takes the lock.
+    // A process does not borrow before this part has added it as a borrower, which takes the lock.
     word.store(word.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   } else {
     is_free =
@@ -281,7 +284,7 @@ void Arena::collect_lent() noexcept {
   }
   if (!is_free) return false;
   if (config_.scrubs) {
-    // The one that is being scrubbed stays the last.
+    // A slot that is partly scrubbed stays the last.
     dirty_.insert(dirty_.end() - (scrubbed_bytes_ > 0 ? 1 : 0), slot);
     return true;
   }
@@ -314,8 +317,8 @@ void Arena::remove_neighbour(const ArenaHeader* header) noexcept {
   std::erase(neighbours_, header);
 }
 
-// Looks at two slots, for one at most is lent between two calls: so those that come back are used
-// again before memory that is cold, or not reserved yet.
+// Looks at two slots, since at most one is lent between two calls. Slots that come back are thus
+// used again before memory that is cold or not reserved yet.
 [[gnu::hot]] void Arena::collect_some() noexcept {
   for (int tries = 0; tries < 2 && !lent_.empty(); ++tries) {
     next_lent_ = next_lent_ + 1 < lent_.size() ? next_lent_ + 1 : 0;
@@ -324,10 +327,10 @@ void Arena::remove_neighbour(const ArenaHeader* header) noexcept {
   }
 }
 
-// Frees what others have given back.
+// Frees the slots that borrowers have given back.
 void Arena::collect() noexcept {
   std::erase_if(lent_, [this](std::uint32_t slot) { return try_free(slot); });
-  // Memory is given out clean; what cannot wait is cleaned here.
+  // If no slot is free, scrubs one at once.
   if (free_slots_.empty()) scrub_one();
 }
 

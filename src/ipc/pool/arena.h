@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a pool that one process allocates from: slots, and memory that it alone writes. How
-// slots are lent to other processes: loans.h.
+// The part of a pool that one process allocates from: slots, and memory that only this process
+// writes. How slots are lent to other processes is documented in loans.h.
 #pragma once
 
 #include <atomic>
@@ -25,8 +25,8 @@
 
 namespace halyard::ipc {
 
-/// The beginning of the memory that others map to see an arena's state; behind it lies a record for
-/// each slot. docs/shared-memory.md has the offsets.
+/// The beginning of the memory that other processes map to see an arena's state. One record per
+/// slot follows it. The offsets are documented in docs/shared-memory.md.
 struct ArenaHeader {
   static constexpr std::uint64_t magic_value = 0x31616E6572416C48;  ///< "HlArena1"
   static constexpr std::uint32_t version_value = 1;
@@ -37,22 +37,23 @@ struct ArenaHeader {
   std::uint32_t byte_order = byte_order_value;
   std::uint32_t slots = 0;
   std::uint32_t slot_alignment = 0;
-  std::uint64_t max_bytes = 0;  ///< of the memory, in which slots lie
+  std::uint64_t max_bytes = 0;  ///< of the memory that holds the slots
   std::uint64_t arena_id = 0;
   std::uint32_t pool_id = 0;
   std::uint32_t index =
       0;  ///< which part of the pool: the upper 8 bits of its descriptors' slot_id
   std::uint64_t reserved[2] = {};
-  // What follows changes.
+  // The fields below change.
   SharedWord slots_used;
   SharedWord bytes_used;
   SharedWord peak_bytes_used;
   SharedWord bytes_reserved;
   SharedWord failed_allocations;
-  SharedWord wants_room;  ///< 1: somebody here waits for room, 2: somebody in another process
+  SharedWord wants_room;  ///< 1: a thread of this process waits for memory or a slot; 2: another
+                          ///< process does
   SharedWord unused[2];
-  /// Tokens of those whose words the owner looks at, 0: a free place. Who is not among them must
-  /// not borrow.
+  /// Tokens of the borrowers whose words the owner checks; 0 is a free place. A process whose token
+  /// is not in the list must not borrow.
   static constexpr std::uint32_t max_borrowers = 256;
   SharedWord borrowers[max_borrowers];
 };
@@ -67,12 +68,12 @@ static_assert(offsetof(ArenaHeader, slots_used) == 64 && offsetof(ArenaHeader, b
               offsetof(ArenaHeader, failed_allocations) == 96 &&
               offsetof(ArenaHeader, wants_room) == 104 && offsetof(ArenaHeader, borrowers) == 128);
 
-/// What others see of a slot.
+/// The part of a slot's state that other processes see.
 struct SlotRecord {
   SharedWord generation;    ///< see loans.h
-  SharedWord offset;        ///< of its tenant in the memory
-  SharedWord bytes;         ///< of its tenant
-  SharedWord wants_notice;  ///< 1: who gives the slot back says so to the owner
+  SharedWord offset;        ///< of the tenant, in the memory
+  SharedWord bytes;         ///< size of the tenant
+  SharedWord wants_notice;  ///< 1: the borrower that gives the slot back notifies the owner
 };
 static_assert(sizeof(SlotRecord) == 32 && offsetof(SlotRecord, generation) == 0 &&
               offsetof(SlotRecord, offset) == 8 && offsetof(SlotRecord, bytes) == 16 &&
@@ -89,23 +90,23 @@ constexpr std::size_t arena_state_bytes(std::uint32_t slots) noexcept {
   return sizeof(ArenaHeader) + std::size_t{slots} * sizeof(SlotRecord);
 }
 
-/// Thread-safe. Allocating and releasing make no system call, unless memory
-/// has to be reserved. A child of
-/// fork() has no part in it: there retain() and release() do nothing.
+/// Thread-safe. Allocating and releasing make no system call, unless memory has to be reserved. A
+/// child of fork() has no part in it: retain() and release() do nothing there.
 class HALYARD_LOCAL Arena {
  public:
   struct Config {
     std::uint64_t max_bytes = std::uint64_t{1} << 30;
     std::uint32_t slots = 1024;
-    std::uint32_t slot_alignment = 64;       ///< a power of two, at least 64
-    std::uint64_t first_bytes = 16U << 20U;  ///< reserved first; later as much again each time
+    std::uint32_t slot_alignment = 64;  ///< a power of two, at least 64
+    std::uint64_t first_bytes = 16U
+                                << 20U;  ///< reserved first; later reservations double the total
     OwnMemoryOptions memory = {};
-    bool scrubs = false;  ///< memory is zero whenever it is given out
-    // What others know it by.
+    bool scrubs = false;  ///< memory is zero when it is allocated
+    // What other processes know it by.
     std::uint64_t arena_id = 0;
     std::uint32_t pool_id = 0;
     std::uint32_t index = 0;
-    /// Even. Slots of different arenas have different generations when these are random.
+    /// Even. Arenas whose first generations are random have slots of different generations.
     std::uint64_t first_generation = 0;
   };
   /// A slot with its first reference.
@@ -116,73 +117,77 @@ class HALYARD_LOCAL Arena {
     std::span<std::byte> bytes;
   };
 
-  /// `name` is for the kernel's lists. Errors: invalid_argument, no_memory, unsupported, os.
+  /// `name` appears in the kernel's lists of mappings. Errors: invalid_argument, no_memory,
+  /// unsupported, os.
   static Result<std::unique_ptr<Arena>> create(const std::string& name, const Config& config);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// Memory for one tenant; its content is what the last one left. Errors: exhausted (no slot, or
-  /// no memory; the message says which, and whether memory is in pieces), no_memory (the machine
-  /// has none), unsupported (a child of fork()), os.
+  /// Memory for one tenant; it still holds what the last tenant left, unless Config::scrubs.
+  /// Errors: exhausted (no slot or no memory is free; the message names which, and whether the free
+  /// memory is fragmented), no_memory (the machine has none), unsupported (a child of fork()), os.
   Result<Lease> allocate(std::size_t bytes);
-  /// One reference more, for somebody who has one.
+  /// Adds a reference. The caller must hold one.
   void retain(std::uint32_t slot) noexcept;
-  /// One reference more to this very tenant; false when it has left. For tenants that come back
-  /// from other processes, with a slot below the count of slots.
+  /// Adds a reference to this very tenant; false if it has left. For tenants that come back from
+  /// other processes; `slot` must be below the number of slots.
   bool try_retain(std::uint32_t slot, std::uint64_t generation) noexcept;
-  /// One less. With the last one the slot is free as soon as no process borrows it.
+  /// Removes a reference. After the last one the slot is free as soon as no process borrows it.
   void release(std::uint32_t slot) noexcept;
 
-  /// The same, by one who has a reference to this very tenant; false when he has none. Cheaper than
-  /// try_retain(), which finds tenants that others alone hold, too.
+  /// Like retain() and release(), but return false if this process holds no reference to this very
+  /// tenant. Cheaper than try_retain(), which also finds tenants that only other processes hold.
   bool retain_tenant(std::uint32_t slot, std::uint64_t generation) noexcept;
   bool release_tenant(std::uint32_t slot, std::uint64_t generation) noexcept;
 
-  /// Another process's words, one for each slot, that say what it borrows, and the token, not 0,
-  /// that it knows them by. Kept until remove_borrower(), which forgets them. False: there are 256.
+  /// Adds another process as a borrower: `words` has one word per slot, which holds the generation
+  /// that the process borrows; `token` names the words and is not 0. Keeps both until
+  /// remove_borrower(). Returns false if there are 256 borrowers.
   bool add_borrower(const SharedWord* words, std::uint64_t token);
   void remove_borrower(const SharedWord* words) noexcept;
-  /// Another process's part of the pool: its use counts for the limits of this one, too. Kept until
-  /// remove_neighbour().
+  /// Adds another process's part of the pool. What it uses counts towards the limits of this part
+  /// too. Keeps the pointer until remove_neighbour().
   void add_neighbour(const ArenaHeader* header);
   void remove_neighbour(const ArenaHeader* header) noexcept;
 
-  /// Says to others that somebody here waits for room, or not any more. After the call one has to
-  /// try allocate() once more before waiting.
+  /// Sets ArenaHeader::wants_room, which tells other processes whether a thread waits; 0: none
+  /// does. After the call the caller must try allocate() once more before it waits.
   void set_wants_room(std::uint64_t wants) noexcept;
-  /// Those who borrow the slot's tenant tell the owner when they give it back. Before it is lent.
+  /// Makes borrowers notify the owner when they give the slot's tenant back. Call it before the
+  /// slot is lent.
   void set_wants_notice(std::uint32_t slot) noexcept;
-  /// Frees what others have given back.
+  /// Frees the slots that borrowers have given back.
   void collect_lent() noexcept;
-  /// Called when a slot was freed while somebody waits for room; must not call back.
+  /// `call` is called when a slot is freed while a process waits for room. It must not call the
+  /// arena.
   void on_room(std::function<void()> call) { on_room_ = std::move(call); }
-  /// Called when a slot waits to be scrubbed: somebody is to call scrub_some() until it has nothing
-  /// to do. What is not scrubbed in time allocate() scrubs.
+  /// `call` is called when a slot waits to be scrubbed: then call scrub_some() until it returns
+  /// false. allocate() scrubs what it needs and finds not scrubbed.
   void on_dirty(std::function<void()> call) { on_dirty_ = std::move(call); }
-  /// Zeroes some 100 KiB. False: all is clean.
+  /// Zeroes up to 100 KiB. Returns false if no slot waits to be scrubbed.
   bool scrub_some();
 
   struct Stats {
     std::uint32_t slots_used = 0;      ///< with references here, or borrowed
-    std::uint32_t slots_borrowed = 0;  ///< of them: only others have them
+    std::uint32_t slots_borrowed = 0;  ///< of them: without references here
     std::uint64_t bytes_used = 0;
     std::uint64_t bytes_reserved = 0;
     std::uint64_t peak_bytes_used = 0;
     std::uint64_t largest_free = 0;  ///< without reserving more
     std::uint64_t failed_allocations = 0;
-    std::uint64_t references = 0;  ///< here, and one for each process that borrows a slot
+    std::uint64_t references = 0;  ///< references here, and one per borrowed slot of each process
   };
   Stats stats();
   const Config& config() const noexcept { return config_; }
-  /// For others to map for reading: the header with the records behind it, and the memory.
+  /// For other processes, to map for reading: the header with its records, and the memory.
   const OwnMemory& control() const noexcept { return control_; }
   const OwnMemory& memory() const noexcept { return memory_; }
   std::uint64_t generation(std::uint32_t slot) const noexcept;
   std::uint32_t references(std::uint32_t slot) const noexcept {
     return slots_[slot].references.load(std::memory_order_relaxed);
   }
-  /// Where a tenant that the caller has a reference to lies.
+  /// The place of a tenant. The caller must hold a reference to it.
   Lease lease(std::uint32_t slot) const noexcept;
 
  private:
@@ -218,17 +223,17 @@ class HALYARD_LOCAL Arena {
   OwnMemory control_;
   OwnMemory memory_;
   std::unique_ptr<Slot[]> slots_;
-  mutable ShortLock mutex_;  ///< of all below
+  mutable ShortLock mutex_;  ///< protects all below
   Extents extents_;
   std::vector<std::uint32_t> free_slots_;
-  std::vector<std::uint32_t> lent_;   ///< slots without references here that others borrow
-  std::size_t next_lent_ = 0;         ///< where collect_some() has been
-  std::vector<std::uint32_t> dirty_;  ///< slots that are free but for the zeros to be written
-  std::size_t scrubbed_bytes_ = 0;    ///< of the last of them
-  bool dirt_is_told_ = false;         ///< somebody scrubs
+  std::vector<std::uint32_t> lent_;   ///< slots without references here that other processes borrow
+  std::size_t next_lent_ = 0;         ///< where collect_some() continues
+  std::vector<std::uint32_t> dirty_;  ///< slots that are free once they are zeroed
+  std::size_t scrubbed_bytes_ = 0;    ///< bytes of the last of them that are zeroed
+  bool dirt_is_told_ = false;         ///< on_dirty() has been called and scrub_some() is not done
   struct Borrower {
     const SharedWord* words;
-    std::uint32_t place;  ///< of its token
+    std::uint32_t place;  ///< of its token in ArenaHeader::borrowers
   };
   std::vector<Borrower> borrowers_;
   std::vector<const ArenaHeader*> neighbours_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Zeros over what tenants have left, a little at a time.
+// Zeroes what tenants have left, in small steps.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ bool Arena::scrub_one() noexcept {
   return scrub(PTRDIFF_MAX);
 }
 
-// Its bytes as they were taken: a tenant may have written no others.
+// Zeroes the size that was taken: the tenant cannot have written other bytes.
 bool Arena::scrub(std::size_t at_most) noexcept {
   if (dirty_.empty()) {
     dirt_is_told_ = false;
@@ -30,7 +30,7 @@ bool Arena::scrub(std::size_t at_most) noexcept {
   return true;
 }
 
-// In steps, so that whoever allocates meanwhile waits a few microseconds at most.
+// Works in steps, so that a thread which allocates meanwhile waits a few microseconds at most.
 bool Arena::scrub_some() {
   constexpr std::size_t step = std::size_t{100} << 10U;
   bool is_room_wanted = false;

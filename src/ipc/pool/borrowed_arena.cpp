@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that the owner's memory says is a stranger's number: checked, then used.
+// All values in the owner's memory come from another process: they are checked before use.
 #include "ipc/pool/borrowed_arena.h"
 
 #include <fcntl.h>
@@ -33,9 +33,10 @@ std::string arena_key(std::uint64_t arena_id) {
 Result<MappedMemory> map_peer_memory(const Fd& fd, std::size_t min_bytes) {
   const auto seals = seals_of(fd.get());
   if (!seals || (*seals & F_SEAL_SHRINK) == 0)
-    return fail(Errc::permission, "peer: its memory is not sealed, it could take it away");
+    return fail(Errc::permission, "peer: its memory must be sealed against shrinking");
   struct stat info = {};
-  if (::fstat(fd.get(), &info) != 0) return fail_os("peer: its memory has no size", errno);
+  if (::fstat(fd.get(), &info) != 0)
+    return fail_os("peer: the size of its memory cannot be read", errno);
   if (info.st_size <= 0 || static_cast<std::uint64_t>(info.st_size) < min_bytes) {
     return fail(Errc::corrupt, "peer: its memory is too small", "{} bytes, at least {} are needed",
                 info.st_size, min_bytes);
@@ -53,7 +54,7 @@ std::shared_ptr<BorrowedArena> BorrowedArena::known_as(const NodeId& owner,
   return found && found->identity().node == owner ? found : nullptr;
 }
 
-// Another thread may have been faster: one is kept.
+// Another thread may have been faster; then its arena is kept.
 std::shared_ptr<BorrowedArena> BorrowedArena::remember(std::shared_ptr<BorrowedArena> fresh) {
   Known& table = known.get();
   const std::lock_guard lock(table.mutex);
@@ -69,7 +70,7 @@ Result<std::shared_ptr<BorrowedArena>> BorrowedArena::make(const std::shared_ptr
                                                            std::uint64_t arena_id,
                                                            const ArenaFacts& facts) {
   if (facts.slots == 0 || facts.slots > max_peer_slots || facts.index > 255)
-    return fail(Errc::malformed, "peer: what it says of its memory is nonsense");
+    return fail(Errc::malformed, "peer: its description of its memory is not valid");
   HALYARD_TRY(OwnMemory words,
               create_own_memory("halyard loans", facts.slots * sizeof(SharedWord)));
   const Identity identity{owner, arena_id, facts.pool_id, facts.index};
@@ -84,7 +85,7 @@ Result<std::shared_ptr<BorrowedArena>> BorrowedArena::make(const std::shared_ptr
 
 Status BorrowedArena::map(const std::vector<Fd>& state_and_memory) {
   if (state_and_memory.size() != 2)
-    return fail(Errc::malformed, "peer: what it says of its memory is nonsense");
+    return fail(Errc::malformed, "peer: its description of its memory is not valid");
   HALYARD_TRY(control_, map_peer_memory(state_and_memory[0], arena_state_bytes(slots_)));
   HALYARD_TRY(memory_, map_peer_memory(state_and_memory[1], 1));
   return {};
@@ -100,14 +101,14 @@ Result<std::shared_ptr<BorrowedArena>> BorrowedArena::get(const std::shared_ptr<
               node->ask(owner, key, static_cast<std::uint32_t>(ArenaRequest::facts),
                         std::span<const std::byte>(), {}, deadline));
   const auto facts = answers.empty() ? std::nullopt : answers[0].as<ArenaFacts>();
-  if (!facts) return fail(Errc::malformed, "peer: what it says of its memory is nonsense");
+  if (!facts) return fail(Errc::malformed, "peer: its description of its memory is not valid");
   HALYARD_TRY(auto fresh, make(node, owner, arena_id, *facts));
   const int words = fresh->words_.fd.get();
   fresh->is_known_to_owner_ = true;
   HALYARD_TRY(const auto memory,
               node->ask(owner, key, static_cast<std::uint32_t>(ArenaRequest::borrow), fresh->token_,
                         std::span(&words, 1), deadline));
-  if (memory.empty()) return fail(Errc::malformed, "peer: gives no memory");
+  if (memory.empty()) return fail(Errc::malformed, "peer: sends no memory");
   HALYARD_RETURN_IF_ERROR(fresh->map(memory[0].fds));
   return remember(std::move(fresh));
 }
@@ -136,7 +137,7 @@ BorrowedArena::BorrowedArena(std::shared_ptr<Node> node, const Identity& identit
 
 BorrowedArena::~BorrowedArena() {
   if (process_ != fork_generation()) return;
-  // What was borrowed is back already; this is for the words themselves.
+  // All slots have been given back already; this releases the words themselves.
   if (is_known_to_owner_) {
     best_effort([&] {
       static_cast<void>(node_
@@ -151,7 +152,7 @@ BorrowedArena::~BorrowedArena() {
   if (place != known.get().arenas.end() && place->second.expired()) known.get().arenas.erase(place);
 }
 
-// Whether the owner looks at this process's words; else nothing must be borrowed.
+// Whether the owner checks this process's words. If not, nothing must be borrowed.
 bool BorrowedArena::is_looked_at() noexcept {
   const SharedWord* const tokens = header().borrowers;
   for (std::uint32_t i = 0; i < ArenaHeader::max_borrowers; ++i) {
@@ -165,33 +166,33 @@ bool BorrowedArena::is_looked_at() noexcept {
 
 [[gnu::noinline]] Status BorrowedArena::introduce(bool may_ask) {
   if (is_looked_at()) return {};
-  if (!may_ask) return fail(Errc::timeout, "peer: did not answer before");
+  if (!may_ask) return fail(Errc::timeout, "peer: did not answer an earlier request");
   const int words = words_.fd.get();
   const auto answer = node_->ask(identity_.node, arena_key(identity_.arena_id),
                                  static_cast<std::uint32_t>(ArenaRequest::borrow), token_,
                                  std::span(&words, 1), Deadline(std::chrono::milliseconds(500)));
   if (!answer) return answer.error();
   if (is_looked_at()) return {};
-  return fail(Errc::corrupt, "peer: does not look at what is borrowed");
+  return fail(Errc::corrupt, "peer: does not accept this process as a borrower");
 }
 
 [[gnu::hot]] SharedWord& BorrowedArena::word(std::uint32_t slot) const noexcept {
   return reinterpret_cast<SharedWord*>(words_.mapped.bytes().data())[slot];
 }
 
-// The count is there already; on success the buffer has it.
+// The caller has counted the reference already; on success the buffer owns it.
 [[gnu::hot]] inline Result<std::shared_ptr<SlotBuffer>> BorrowedArena::hold(
     std::uint32_t slot, std::uint64_t generation) {
   const std::uint64_t offset = record(slot).offset.load(std::memory_order_relaxed);
   const std::uint64_t bytes = record(slot).bytes.load(std::memory_order_relaxed);
   const std::span<std::byte> whole = memory_.bytes();
   if (offset > whole.size() || bytes > whole.size() - offset) {
-    return fail(Errc::corrupt, "peer: says that a slot leaves its memory",
+    return fail(Errc::corrupt, "peer: a slot exceeds its memory",
                 "{} bytes at {}, the memory has {}", bytes, offset, whole.size());
   }
-  // Readers rely on it: elements, and vectors of them, are read where they are aligned.
+  // Readers rely on the alignment: they load elements, and vectors of them, with aligned loads.
   if (offset % min_slot_alignment != 0)
-    return fail(Errc::corrupt, "peer: says that a slot is not aligned", "offset {}", offset);
+    return fail(Errc::corrupt, "peer: a slot must begin at a multiple of 64", "offset {}", offset);
   return SlotBuffer::make(shared_from_this(), SlotBuffer::Place{slot, generation, offset},
                           whole.subspan(offset, bytes), false);
 }
@@ -204,7 +205,7 @@ bool BorrowedArena::is_looked_at() noexcept {
   if (slot >= slots_)
     return fail(Errc::malformed, "descriptor: no such slot", "{} of {}", slot, slots_);
   if (!is_open(generation) || (generation & closing_bit) != 0)
-    return fail(Errc::not_found, "descriptor: names no tensor that is alive");
+    return fail(Errc::not_found, "descriptor: does not name a live tensor");
   const std::lock_guard lock(mutex_);
   const SharedWord& token_there = header().borrowers[token_place_];
   if (token_there.load(std::memory_order_acquire) != token_.number)
@@ -230,7 +231,7 @@ bool BorrowedArena::is_looked_at() noexcept {
 [[gnu::hot]] void BorrowedArena::drop_one(std::uint32_t slot) noexcept {
   if (--counts_[slot] != 0) return;
   give_back(word(slot));
-  // The owner either sees that the slot is back, or is seen to wait for room, or for this slot.
+  // The owner either sees that the slot is back, or is seen here to wait for room or for this slot.
   SharedWord::fence(std::memory_order_seq_cst);
   if (header().wants_room.load(std::memory_order_relaxed) != 0 ||
       record(slot).wants_notice.load(std::memory_order_relaxed) != 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another process's part of a pool, as this process sees it: memory to read, and words of its own
-// that say what it borrows.
+// Another process's part of a pool, as this process sees it: memory that it reads, and its own
+// words that hold what it borrows.
 #pragma once
 
 #include <atomic>
@@ -22,14 +22,14 @@ namespace halyard::ipc {
 /// Requests for the key arena_key().
 enum class ArenaRequest : std::uint32_t {
   facts = 1,  ///< the answer is ArenaFacts
-  /// BorrowerToken and a descriptor of the borrower's words, as many as the arena has slots; the
-  /// answer has descriptors of the arena's state and of its memory.
+  /// The request holds BorrowerToken and a descriptor of the borrower's words, one per slot of the
+  /// arena. The answer has descriptors of the arena's state and of its memory.
   borrow = 2,
-  leave = 3,  ///< BorrowerToken: the words are needed no more
+  leave = 3,  ///< BorrowerToken: the words are no longer needed
   buffer =
       4,  ///< BufferFacts (dma_frame.h); the answer has the descriptor of a sent frame's buffer
 };
-/// Names the words of one process: random, not 0.
+/// The name of one process's words: random, not 0.
 struct BorrowerToken {
   std::uint64_t number = 0;
 };
@@ -39,8 +39,8 @@ struct ArenaFacts {
   std::uint32_t index = 0;
   std::uint32_t reserved = 0;
 };
-/// Of a process that offers its arena, with descriptors of its state and of its memory, to one that
-/// will need it; the answer is BorrowerToken, with a descriptor of the borrower's words.
+/// A process offers its arena to one that will need it, with descriptors of its state and of its
+/// memory. The answer is BorrowerToken, with a descriptor of the borrower's words.
 struct ArenaOffer {
   std::uint64_t arena_id = 0;
   ArenaFacts facts;
@@ -51,16 +51,17 @@ static_assert(sizeof(BorrowerToken) == 8 && sizeof(ArenaFacts) == 16 &&
               offsetof(ArenaOffer, arena_id) == 0 && offsetof(ArenaOffer, facts) == 8);
 std::string arena_key(std::uint64_t arena_id);
 
-/// Maps another process's memory for reading, after a look at its seals and its size: nobody can
-/// take pages away from under the mapping. Errors: permission (not sealed), corrupt (too small).
+/// Maps another process's memory for reading. Checks its seals and its size first, so that no
+/// process can remove pages under the mapping. Errors: permission (not sealed), corrupt (too
+/// small).
 Result<MappedMemory> map_peer_memory(const Fd& fd, std::size_t min_bytes);
 
 /// Thread-safe.
 class HALYARD_LOCAL BorrowedArena final : public SlotHome,
                                           public std::enable_shared_from_this<BorrowedArena> {
  public:
-  /// The part `arena_id` of the process `owner`; asks it, when this process does not know the part
-  /// yet. Errors: those of Node::ask(), malformed, permission, no_memory.
+  /// The part `arena_id` of the process `owner`. Asks the owner if this process does not know the
+  /// part yet. Errors: those of Node::ask(), malformed, permission, no_memory.
   static Result<std::shared_ptr<BorrowedArena>> get(const std::shared_ptr<Node>& node,
                                                     const NodeId& owner, std::uint64_t arena_id,
                                                     const Deadline& deadline);
@@ -71,9 +72,9 @@ class HALYARD_LOCAL BorrowedArena final : public SlotHome,
 
   /// The answer to an offer.
   Result<Parcel> acceptance();
-  /// Lays hold of a tenant. Errors: not_found (it has left), busy (the owner stopped while it was
-  /// about to free it), malformed (no such slot), corrupt (the owner's records are nonsense), those
-  /// of Node::ask(), where the owner does not know the borrower, or timeout, unless `may_ask`.
+  /// Borrows a tenant. Errors: not_found (it has left), busy (the owner stopped while it was about
+  /// to free it), malformed (there is no such slot), corrupt (the owner's records are invalid). If
+  /// the owner does not know the borrower also: those of Node::ask(), or timeout if not `may_ask`.
   Result<std::shared_ptr<SlotBuffer>> borrow(std::uint32_t slot, std::uint64_t generation,
                                              bool may_ask = true);
 
@@ -106,9 +107,9 @@ class HALYARD_LOCAL BorrowedArena final : public SlotHome,
   OwnMemory words_;
   MappedMemory control_;
   MappedMemory memory_;
-  mutable ShortLock mutex_;  ///< of all below
+  mutable ShortLock mutex_;  ///< protects all below
   std::vector<std::uint32_t> counts_;
-  std::uint32_t token_place_ = 0;  ///< where the owner has the token
+  std::uint32_t token_place_ = 0;  ///< of the token in the owner's list
 };
 
 }  // namespace halyard::ipc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many CUDA devices there are, asked of NVIDIA's driver where one is installed.
+// The number of CUDA devices, from NVIDIA's driver if it is installed.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -16,8 +16,8 @@ Function* symbol(void* library, const char* name) {
   return reinterpret_cast<Function*>(::dlsym(library, name));
 }
 
-// The driver's own types: CUresult is an int, 0 is success. The driver stays loaded: it does not
-// bear being unloaded once it has begun.
+// Uses the driver's own types: CUresult is an int, 0 is success. The driver stays loaded, since it
+// must not be unloaded after cuInit().
 std::uint32_t ask_driver() noexcept {
   void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (driver == nullptr) return 0;
@@ -29,9 +29,9 @@ std::uint32_t ask_driver() noexcept {
   return static_cast<std::uint32_t>(std::max(count, 0));
 }
 
-// The process that has asked, and the answer. A child of fork() asks anew: it cannot use what its
-// parent has begun. Two threads may ask at once and get the same answer; a lock could stay locked
-// in a child.
+// The process id (upper half) and the answer (lower half). A child of fork() asks again, since it
+// cannot use the parent's initialization. Two threads may ask at once and get the same answer. A
+// lock is not used, since it could stay locked in a child.
 std::atomic<std::uint64_t> answer{0};
 
 }  // namespace

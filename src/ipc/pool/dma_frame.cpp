@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both ends of frames in DMA-BUFs: what the sender holds, what the subscriber keeps mapped.
+// Both ends of DMA-BUF frames: what the sender holds, and what the subscriber keeps mapped.
 #include "ipc/pool/dma_frame.h"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ std::shared_ptr<Buffer> SentBuffers::find(std::uint64_t id) const {
   return nullptr;
 }
 
-// One at a time: without memory of its own, and each ends outside of the lock.
+// Takes one at a time: this needs no memory, and each is destroyed outside the lock.
 void SentBuffers::collect(const Arena& arena) noexcept {
   for (;;) {
     Entry done;
@@ -79,7 +79,8 @@ void SentBuffers::collect(const Arena& arena) noexcept {
   }
 }
 
-// Read-only, and of memory that its owner cannot take away: the descriptor is a stranger's.
+// The descriptor comes from another process: the buffer is imported read-only, and only if its
+// owner cannot shrink it.
 Result<std::shared_ptr<Buffer>> ReceivedBuffers::keep(const NodeId& owner, const BufferFacts& facts,
                                                       int fd) {
   constexpr std::size_t max_known = 256;
@@ -113,19 +114,20 @@ Result<std::shared_ptr<Buffer>> ReceivedBuffers::get(Node& node, const NodeId& o
     if (known.owner != owner || known.id != facts.id) continue;
     known.last_use = uses_;
     if (known.buffer->size_bytes() >= facts.bytes) return known.buffer;
-    return fail(Errc::corrupt, "message: says that a buffer is larger than it is",
+    return fail(Errc::corrupt, "message: a buffer is smaller than the message states",
                 "{} bytes, it has {}", facts.bytes, known.buffer->size_bytes());
   }
-  if (!may_ask) return fail(Errc::timeout, "peer: did not answer before");
+  if (!may_ask) return fail(Errc::timeout, "peer: did not answer an earlier request");
   HALYARD_TRY(const auto answers,
               node.ask(owner, arena_key(arena_id), static_cast<std::uint32_t>(ArenaRequest::buffer),
                        facts, {}, Deadline(std::chrono::milliseconds(500))));
   if (answers.empty() || answers[0].fds.size() != 1)
-    return fail(Errc::malformed, "peer: gives no descriptor of a buffer");
+    return fail(Errc::malformed, "peer: sends no descriptor of the buffer");
   return keep(owner, facts, answers[0].fds[0].get());
 }
 
-// A publisher that has been given other buffers, by a camera that was set up anew, does not say so.
+// A publisher does not report that it uses other buffers, for example after its camera was set up
+// again.
 void ReceivedBuffers::forget_unused() noexcept {
   constexpr std::uint64_t max_uses = 256;
   std::erase_if(known_, [this](const Known& known) { return uses_ - known.last_use > max_uses; });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames whose elements lie in DMA-BUFs. Their slot holds a list of the buffers, and is lent like
-// any other: so the sender knows when nobody has the frame any more. The buffers' descriptors go
-// over the socket, once to each subscriber.
+// Frames whose elements lie in DMA-BUFs. Their slot holds a list of the buffers and is lent like
+// any other slot, so the sender knows when no process has the frame any more. The descriptors of
+// the buffers are sent over the socket, once to each subscriber.
 #pragma once
 
 #include <atomic>
@@ -24,41 +24,42 @@
 
 namespace halyard::ipc {
 
-/// Names a buffer of a process, beside the process; also the body of requests that are about it.
+/// Names a buffer of a process, together with the process. Also the body of requests about a
+/// buffer.
 struct BufferFacts {
-  std::uint64_t id = 0;     ///< Buffer::id() there: never used again
+  std::uint64_t id = 0;     ///< Buffer::id() in that process, never used again
   std::uint64_t bytes = 0;  ///< of the whole buffer
 };
 static_assert(sizeof(BufferFacts) == 16 && offsetof(BufferFacts, id) == 0 &&
               offsetof(BufferFacts, bytes) == 8);
 
-/// What the slot of such a frame holds.
+/// The content of a DMA-BUF frame's slot.
 struct BufferList {
   static constexpr std::uint64_t magic_value = 0x31667542616D4448;  ///< "HDmaBuf1"
 
   std::uint64_t magic = magic_value;
-  std::uint32_t count = 0;  ///< 1: all planes lie in one; else one for each plane
+  std::uint32_t count = 0;  ///< 1: all planes lie in one buffer; else one buffer per plane
   std::uint32_t reserved = 0;
   BufferFacts buffers[3] = {};
 };
 static_assert(sizeof(BufferList) == 64 && offsetof(BufferList, magic) == 0 &&
               offsetof(BufferList, count) == 8 && offsetof(BufferList, buffers) == 16);
 
-/// The buffers of a tensor that lies in DMA-BUFs alone, as BufferList counts them; none of another.
+/// The buffers of a tensor in the order of BufferList. Empty if not all of them are DMA-BUFs.
 std::vector<std::shared_ptr<Buffer>> dma_buffers_of(const Tensor& tensor);
 BufferList list_of(std::span<const std::shared_ptr<Buffer>> buffers) noexcept;
-/// What a slot says. Errors: malformed.
+/// The list in a slot. Errors: malformed.
 Result<BufferList> read_list(std::span<const std::byte> slot);
 
-/// The buffers of frames that this process has sent, held as long as their slots have the tenants
-/// that name them. Thread-safe.
+/// The buffers of frames that this process has sent. Each is held as long as its slot has the
+/// tenant that names it. Thread-safe.
 class HALYARD_LOCAL SentBuffers {
  public:
   void hold(std::uint32_t slot, std::uint64_t generation,
             std::vector<std::shared_ptr<Buffer>> buffers);
-  /// Null: no frame that somebody has lies in it.
+  /// Null if no frame that is still in use lies in it.
   std::shared_ptr<Buffer> find(std::uint64_t id) const;
-  /// Lets go of those whose slots are free. What hangs on a buffer may run here.
+  /// Releases the buffers whose slots are free. Destructors of buffers may run here.
   void collect(const Arena& arena) noexcept;
   bool is_empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
 
@@ -73,24 +74,24 @@ class HALYARD_LOCAL SentBuffers {
   std::vector<Entry> entries_;
 };
 
-/// A buffer that a publisher has passed before a frame in it.
+/// A buffer that a publisher passed ahead of a frame in it.
 struct HALYARD_LOCAL PassedBuffer {
   NodeId owner;
   BufferFacts facts;
   Fd fd;
 };
 
-/// Buffers of others' frames, as one subscriber knows them. Thread-bound.
+/// The buffers of other processes' frames that one subscriber knows. Thread-bound.
 class HALYARD_LOCAL ReceivedBuffers {
  public:
-  /// Errors: those of Importer::import_buffer(), corrupt (smaller than said).
+  /// Errors: those of Importer::import_buffer(), corrupt (smaller than `passed.facts` states).
   Status take(const PassedBuffer& passed);
-  /// The buffer, to read; asks the process `owner` where it was not passed, if it `may_ask`.
-  /// Errors: also those of Node::ask(), malformed, timeout.
+  /// The buffer, for reading. If it was not passed, asks the process `owner`, provided that it
+  /// `may_ask`. Errors: also those of Node::ask(), malformed, timeout.
   Result<std::shared_ptr<Buffer>> get(Node& node, const NodeId& owner, std::uint64_t arena_id,
                                       const BufferFacts& facts, bool may_ask);
   void forget(const NodeId& owner) noexcept;
-  /// Descriptors that came.
+  /// Number of descriptors that were received.
   std::uint64_t count() const noexcept { return count_; }
 
  private:
@@ -108,7 +109,7 @@ class HALYARD_LOCAL ReceivedBuffers {
   std::uint64_t count_ = 0;
 };
 
-/// The buffer, which holds the slot of its frame as long as somebody has it.
+/// A pointer to the buffer that also keeps the slot of its frame.
 std::shared_ptr<Buffer> with_slot(std::shared_ptr<Buffer> buffer, std::shared_ptr<Buffer> slot);
 
 }  // namespace halyard::ipc

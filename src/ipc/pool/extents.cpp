@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bins of free extents: the first level is the power of two of a size, the second one parts it in
-// sixteen. A search rounds up to the next bin, all of whose extents are large enough.
+// Bins of free extents: the first level is the power of two of the size, the second level divides
+// it into sixteen. A search rounds up to the next bin, whose extents are all large enough.
 #include "ipc/pool/extents.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ Extents::Extents(std::uint64_t granule, std::uint32_t max_taken) : granule_(gran
   HALYARD_ASSERT(std::has_single_bit(granule));
   for (auto& heads : heads_)
     heads.fill(none);
-  // Between two that are taken there is one that is free, at most; and one more at each end.
+  // At most one free extent lies between two taken ones, and one at each end.
   const std::size_t count = std::size_t{max_taken} * 2 + 1;
   nodes_.resize(count);
   for (std::size_t i = count; i-- > 0;)
@@ -64,7 +64,7 @@ std::uint32_t Extents::find(std::uint64_t size) const noexcept {
     }
   }
   if (second != 0) return heads_[first][static_cast<unsigned>(std::countr_zero(second))];
-  // The bin of the size itself has extents that are smaller and others that are not.
+  // The bin of the size itself may hold extents that are large enough.
   std::uint32_t node = first_of(bin_of(size));
   while (node != none && nodes_[node].size < size)
     node = nodes_[node].later;
@@ -101,7 +101,7 @@ std::uint32_t Extents::find(std::uint64_t size) const noexcept {
 void Extents::join_given() noexcept {
   if (given_ == none) return;
   std::uint32_t node = std::exchange(given_, none);
-  free_granules_ -= nodes_[node].size;  // link() counts it again
+  free_granules_ -= nodes_[node].size;  // link() adds them again
   const std::uint32_t before = nodes_[node].before;
   if (before != none && nodes_[before].is_free) {
     unlink(before);
@@ -167,7 +167,7 @@ void Extents::drop_node(std::uint32_t node) noexcept {
   unused_ = node;
 }
 
-// Cuts the rest off a node that is in no bin; without a node for it, the rest stays.
+// Cuts the rest off a node that is in no bin. If no node is left for the rest, the node keeps it.
 void Extents::split(std::uint32_t node, std::uint64_t size) noexcept {
   if (nodes_[node].size == size) return;
   const std::uint32_t rest = new_node();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the memory of a pool is free: a range, cut into extents that are taken or free. Two-level
-// segregated fit (Masmano et al., "TLSF", ECRTS 2004): constant time, neighbours join at once.
+// The free memory of a pool: a range, divided into extents that are taken or free. Two-level
+// segregated fit (Masmano et al., "TLSF", ECRTS 2004): constant time; free neighbours are joined.
 #pragma once
 
 #include <array>
@@ -13,32 +13,32 @@
 
 namespace halyard::ipc {
 
-/// Bookkeeping alone: the memory is never touched, so nobody who can write to it can disturb this.
-/// Allocates in its constructor only. For one thread at a time.
+/// Bookkeeping only: it never touches the memory, so a process that can write there cannot disturb
+/// it. Allocates in its constructor only. For one thread at a time.
 class HALYARD_LOCAL Extents {
  public:
   struct Extent {
-    std::uint32_t id = 0;      ///< what give() takes; may be used again afterwards
+    std::uint32_t id = 0;      ///< for give(), which makes it free for a later extent
     std::uint64_t offset = 0;  ///< a multiple of the granule
-    std::uint64_t size = 0;    ///< as taken: the bytes asked for, in whole granules
+    std::uint64_t size = 0;    ///< the bytes asked for, rounded up to granules
   };
 
   /// Extents are multiples of `granule`, a power of two. At most `max_taken` are taken at a time.
   Extents(std::uint64_t granule, std::uint32_t max_taken);
 
-  /// More memory, behind what there is, free at first: whole granules.
+  /// Appends free memory to the range. `bytes` is a multiple of the granule.
   void grow(std::uint64_t bytes) noexcept;
 
-  /// The memory for `bytes` (0: one granule); nothing where no free extent is as large. Constant
-  /// time, but before it gives up it looks at all extents of about that size.
+  /// Memory for `bytes` (0: one granule). Empty if no free extent is large enough. Constant time,
+  /// except that before it fails it looks at all extents of about that size.
   std::optional<Extent> take(std::uint64_t bytes) noexcept;
-  /// Gives an extent back that is taken. Constant time. It joins its free neighbours when another
-  /// size is wanted next: frames of one size take and give the same extent again.
+  /// Gives back an extent. Constant time. The extent joins its free neighbours only when another
+  /// size is taken or another extent is given: frames of one size take and give the same extent.
   void give(std::uint32_t id) noexcept;
 
   std::uint64_t free_bytes() const noexcept { return free_granules_ * granule_; }
   std::uint64_t total_bytes() const noexcept { return total_granules_ * granule_; }
-  /// The most that take() can give now.
+  /// The size of the largest extent that take() can return now.
   std::uint64_t largest_free_bytes() noexcept;
   std::uint32_t taken() const noexcept { return taken_; }
 
@@ -48,7 +48,7 @@ class HALYARD_LOCAL Extents {
   static constexpr unsigned second_count = 1U << second_bits;
   static constexpr unsigned first_count = 64 - second_bits;
 
-  /// Sizes and places in granules. Unused nodes are linked through `later`.
+  /// Sizes and offsets are in granules. Unused nodes are linked through `later`.
   struct Node {
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
@@ -79,9 +79,9 @@ class HALYARD_LOCAL Extents {
   std::uint32_t last_ = none;  ///< the node at the end of the range
   std::uint32_t taken_ = 0;
   std::uint32_t unused_ = none;
-  std::uint32_t given_ = none;  ///< the extent that was given last, in no bin; its bytes are free
+  std::uint32_t given_ = none;  ///< the extent given last: in no bin, but its bytes count as free
   std::vector<Node> nodes_;
-  std::uint64_t has_first_ = 0;  ///< a bit for each first level with a free extent
+  std::uint64_t has_first_ = 0;  ///< one bit per first level that has a free extent
   std::array<std::uint32_t, first_count> has_second_{};
   std::array<std::array<std::uint32_t, second_count>, first_count> heads_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a pattern, by copies of what was written before: as wide as memcpy's stores.
+// Fills a row by copying what was written before, so that memcpy's wide stores do the work.
 #include "ipc/pool/fill.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace halyard::ipc {
 namespace {
 
-// What is copied over and over stays in the first cache.
+// The source of the copies stays in the L1 cache.
 constexpr std::size_t source_bytes = 8192;
 
 void fill_run(std::byte* to, std::size_t bytes, std::span<const std::byte> pattern) noexcept {

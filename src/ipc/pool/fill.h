@@ -9,8 +9,8 @@
 
 namespace halyard::ipc {
 
-/// Repeats `pattern`, 1..16 bytes, in each row of a plane that is mapped for writing. Rows have a
-/// whole number of patterns.
+/// Repeats `pattern`, of 1..16 bytes, in each row of a plane that is mapped for writing. The length
+/// of a row must be a multiple of the pattern's.
 void fill_plane(const MappedPlane& plane, std::span<const std::byte> pattern) noexcept;
 
 }  // namespace halyard::ipc

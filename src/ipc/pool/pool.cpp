@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front of pools: checks arguments, and makes tensors of slots.
+// The public interface of pools: checks arguments and makes tensors of slots.
 #include "halyard/pool.h"
 
 #include <algorithm>
@@ -32,10 +32,11 @@ struct Pools {
 };
 constinit PerProcess<Pools> this_process;
 
-constexpr std::uint32_t max_slot = 0xFFFFFF;  // of the lower bits of a slot_id
+constexpr std::uint32_t max_slot =
+    0xFFFFFF;  // the lower bits of a slot_id; the upper 8 bits are the part's index
 constexpr std::size_t one = 1;
 
-// Shapes that alloc() takes; an empty one is one element.
+// Checks a shape for alloc(). An empty shape is one element.
 Status check_shape(std::span<const std::size_t> shape) {
   if (shape.size() > max_rank) {
     return fail(Errc::invalid_argument, "shape: must have at most 8 dimensions", "{}",
@@ -56,7 +57,8 @@ Result<Layout> layout_for(std::span<const std::size_t> shape, DType dtype) {
 
 Status check_device(Device device) {
   if (device.is_cpu()) return {};
-  return fail(Errc::unsupported, "device: pools have memory of the CPU", "{}", to_string(device));
+  return fail(Errc::unsupported, "device: must be cpu, pools have only CPU memory", "{}",
+              to_string(device));
 }
 
 }  // namespace
@@ -74,10 +76,10 @@ Result<std::shared_ptr<TensorPool>> TensorPool::find(std::uint32_t id,
                                                      const TensorPoolConfig* wanted) {
   Pools& known = this_process.get();
   const std::lock_guard lock(known.mutex);
-  // Checks the limits, also of a pool that is open here.
+  // Checks the limits, even if the pool is open here.
   HALYARD_TRY(auto part, PoolPart::get(id, wanted));
   if (auto pool = known.pools[id].lock(); pool && pool->state_->part == part) return pool;
-  // Each topic has a pool with a number of its own: those of topics that are gone must not add up.
+  // Each topic has a pool of its own: entries of ended pools must not accumulate.
   std::erase_if(known.pools, [](const auto& entry) { return entry.second.expired(); });
   auto state = std::make_unique<State>();
   state->part = std::move(part);
@@ -165,8 +167,8 @@ Result<TensorDescriptor> TensorPool::alloc_slot(std::span<const std::size_t> sha
     bytes *= extent;
   const auto leased = state_->part->service().arena().allocate(bytes);
   if (!leased) return leased.error();
-  // Made in its place: to copy what was written word by word a moment ago takes longer than the
-  // rest.
+  // Built in place: a copy would read words that were stored a moment ago, which takes longer than
+  // all the rest.
   const ipc::Arena::Lease& lease = *leased;
   const ipc::SlotHome::Identity& home = state_->part->identity();
   Result<TensorDescriptor> made(std::in_place);
@@ -225,7 +227,7 @@ Result<std::span<std::byte>> TensorPool::bytes(const TensorDescriptor& descripto
   const std::uint64_t begin = descriptor.offset - lease.offset;
   if (descriptor.offset < lease.offset || begin > lease.bytes.size() ||
       descriptor.size > lease.bytes.size() - begin)
-    return fail(Errc::corrupt, "descriptor: leaves its slot");
+    return fail(Errc::corrupt, "descriptor: exceeds its slot");
   return lease.bytes.subspan(begin, descriptor.size);
 }
 
@@ -301,7 +303,7 @@ Result<TensorPoolConfig> TensorPoolConfig::for_frames(const FrameLayout& frame,
 
 Result<TensorHandle> TensorPool::alloc_frame(std::chrono::nanoseconds timeout) {
   const std::optional<FrameLayout>& frame = config().frame;
-  if (!frame) return fail(Errc::unsupported, "pool: is made for no frames", "pool {}", pool_id());
+  if (!frame) return fail(Errc::unsupported, "pool: was not made for frames", "pool {}", pool_id());
   HALYARD_TRY(auto slot, timeout.count() == 0
                              ? state_->part->allocate(frame->size_bytes)
                              : state_->part->allocate_for(frame->size_bytes, timeout));
@@ -315,7 +317,7 @@ Result<std::shared_ptr<TensorPool>> default_pool() {
   const std::lock_guard lock(known.default_mutex);
   while (!known.default_pool) {
     HALYARD_TRY(const auto id, random_value<std::uint32_t>());
-    // Numbers of people's own choice are small.
+    // Numbers that people choose are small: the top bit avoids them.
     HALYARD_TRY(auto pool, TensorPool::create(id | 0x8000'0000U));
     if (pool->is_owner()) known.default_pool = std::move(pool);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting takes no lock of the arena: who allocates does not wait for who observes.
+// Counting does not take the lock of the arena: a thread that allocates does not wait for an
+// observer.
 #include "ipc/pool/pool_look.h"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ Parcel to_parcel(const PoolLook& look) {
 Result<PoolLook> pool_look_from(const Parcel& parcel) {
   PoolLook look;
   const auto malformed = [] {
-    return fail(Errc::malformed, "peer: what it says of its part of the pool is nonsense");
+    return fail(Errc::malformed, "peer: its description of its part of the pool is not valid");
   };
   if (parcel.bytes.size() < sizeof(PoolLookHead)) return malformed();
   std::memcpy(&look.head, parcel.bytes.data(), sizeof(PoolLookHead));

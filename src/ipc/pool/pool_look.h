@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process says of its part of a pool to an observer, who does not take part.
+// The answer of a process to an observer: the state of its part of a pool. An observer does not
+// take part in the pool.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +14,25 @@
 
 namespace halyard::ipc {
 
-/// Slots, and bytes of the tensors in them.
+/// A number of slots, and the bytes of the tensors in them.
 struct Holding {
   std::uint64_t slots = 0;
   std::uint64_t bytes = 0;
 };
-/// A process that has the part mapped, and what it holds.
+/// A process that has the part mapped, and the slots that it holds.
 struct HolderRecord {
   NodeId node;
   Holding holding;
 };
 static_assert(sizeof(HolderRecord) == 32);
 
-/// The answer to PoolRequest::look: this, and as many HolderRecords; a descriptor of the arena's
-/// state is beside it.
+/// The answer to PoolRequest::look: this head, then `holders` HolderRecords. The answer also has a
+/// descriptor of the arena's state.
 struct PoolLookHead {
   std::uint64_t arena_id = 0;
   std::uint32_t index = 0;
   std::uint32_t slots = 0;
-  Holding own;  ///< of the owner
+  Holding own;  ///< what the owner holds
   std::uint32_t holders = 0;
   std::uint32_t reserved = 0;
 };
@@ -42,9 +43,9 @@ struct HALYARD_LOCAL PoolLook {
   std::vector<HolderRecord> holders;
 };
 
-/// What the arena's own process holds: a snapshot, slots may come and go meanwhile.
+/// What the arena's own process holds. A snapshot: slots may be taken and freed meanwhile.
 Holding held_by_owner(const Arena& arena) noexcept;
-/// What the borrower with these words holds; one word for each slot, of a process that may be
+/// What a borrower holds. `words` has one word per slot and belongs to a process that may be
 /// hostile.
 Holding held_by_borrower(const Arena& arena, const SharedWord* words) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes of a pool know each other's counts; whoever comes later introduces itself to all.
+// Processes of a pool know each other's counters; a process that enters introduces itself to all.
 #include "ipc/pool/pool_part.h"
 
 #include <algorithm>
@@ -34,13 +34,13 @@ Status check_same(const TensorPoolConfig& wanted, const TensorPoolConfig& found)
     return fail(Errc::exists, what, "wanted {}, found {}", mine, theirs);
   };
   HALYARD_RETURN_IF_ERROR(
-      check("pool_size: the pool has another one", wanted.pool_size, found.pool_size));
+      check("pool_size: must equal the pool's", wanted.pool_size, found.pool_size));
   HALYARD_RETURN_IF_ERROR(
-      check("max_slots: the pool has another one", wanted.max_slots, found.max_slots));
-  HALYARD_RETURN_IF_ERROR(check("slot_alignment: the pool has another one", wanted.slot_alignment,
-                                found.slot_alignment));
+      check("max_slots: must equal the pool's", wanted.max_slots, found.max_slots));
+  HALYARD_RETURN_IF_ERROR(
+      check("slot_alignment: must equal the pool's", wanted.slot_alignment, found.slot_alignment));
   if (!wanted.frame || wanted.frame == found.frame) return {};
-  return fail(Errc::exists, "frame: the pool has another one", "wanted {}, found {}",
+  return fail(Errc::exists, "frame: must equal the pool's", "wanted {}, found {}",
               wanted.frame->describe(), found.frame ? found.frame->describe() : "none");
 }
 
@@ -74,7 +74,7 @@ Result<TensorPoolConfig> read_pool(const std::string& text) {
   unsigned long long size = 0;
   if (std::sscanf(text.c_str(), "pool_size %llu\nmax_slots %u\nslot_alignment %u\n", &size,
                   &config.max_slots, &config.slot_alignment) != 3)
-    return fail(Errc::corrupt, "registry: what it says of the pool's limits cannot be read");
+    return fail(Errc::corrupt, "registry: the pool's limits cannot be parsed");
   config.pool_size = size;
   constexpr std::string_view word = "\nframe ";
   if (const std::size_t at = text.find(word); at != std::string::npos) {
@@ -134,13 +134,13 @@ Result<std::shared_ptr<PoolPart>> PoolPart::enter(std::uint32_t id,
       return fail(Errc::not_found, "pool: no process has it open", "{}", id);
     }
     if (members.size() >= max_members) {
-      return fail(Errc::exhausted, "pool: as many processes as can have it open", "{} of {}",
+      return fail(Errc::exhausted, "pool: too many processes have it open", "{} of {}",
                   members.size(), max_members);
     }
     HALYARD_TRY(const auto text, entry->text());
     TensorPoolConfig config = wanted != nullptr ? *wanted : TensorPoolConfig{};
     if (!members.empty()) {
-      if (!text) return fail(Errc::corrupt, "registry: the pool's limits are not there");
+      if (!text) return fail(Errc::corrupt, "registry: the pool's limits are missing");
       HALYARD_TRY(const TensorPoolConfig found, read_pool(*text));
       if (wanted != nullptr) HALYARD_RETURN_IF_ERROR(check_same(*wanted, found));
       config.pool_size = found.pool_size;
@@ -161,7 +161,7 @@ Result<std::shared_ptr<PoolPart>> PoolPart::enter(std::uint32_t id,
     using Numbers = std::array<std::uint64_t, 2>;
     HALYARD_TRY(const Numbers random, random_value<Numbers>());
     arena.arena_id = random[0];
-    // Far from the end, and even: free.
+    // Even (the slot is free), and far below the largest value.
     arena.first_generation = (random[1] >> 2U) & ~std::uint64_t{1};
     part.reset(new PoolPart(node, {node->id(), arena.arena_id, id, index}, config));
     HALYARD_TRY(auto own, Arena::create(fmt::format("halyard pool {}", id), arena));
@@ -173,7 +173,8 @@ Result<std::shared_ptr<PoolPart>> PoolPart::enter(std::uint32_t id,
       HALYARD_RETURN_IF_ERROR(entry->set_text(to_text(config)));
       part->made_pool_ = true;
     }
-    // From now on others come to this process; it goes to those that were there before.
+    // From now on new processes join this one. This process itself joins those that were there
+    // before.
     node->add(part->pool_key(), part->service_);
     node->add(arena_key(arena.arena_id), part->service_);
     const std::string member = fmt::format("{}-{}", to_string(node->id()), index);
@@ -192,13 +193,13 @@ Status PoolPart::join(const std::vector<std::string>& members, const Deadline& d
     if (!node || *node == node_->id()) continue;
     auto answers = node_->ask(*node, pool_key(), static_cast<std::uint32_t>(PoolRequest::join),
                               mine, std::span(&state, 1), deadline);
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
     if (!answers && answers.error().code == Errc::not_found) continue;
     if (!answers) return answers.error();
     for (const Parcel& answer : *answers) {
       const auto other = answer.as<PoolMember>();
       if (!other || answer.fds.empty())
-        return fail(Errc::malformed, "peer: what it says of its part of the pool is nonsense");
+        return fail(Errc::malformed, "peer: its description of its part of the pool is not valid");
       HALYARD_RETURN_IF_ERROR(service_->add_neighbour(*node, *other, answer.fds[0]));
     }
   }
@@ -247,7 +248,8 @@ Result<std::shared_ptr<SlotBuffer>> PoolPart::allocate_for(std::size_t bytes,
   }
   service_->end_wait();
   if (!found && found.error().code == Errc::exhausted) {
-    return make_error(Errc::timeout, "pool: no room was there in time", found.error().message());
+    return make_error(Errc::timeout, "pool: no slot or memory became free in time",
+                      found.error().message());
   }
   return found;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This process's part of a pool: the arena that it allocates from, and its place among the others.
+// This process's part of a pool: the arena that it allocates from, and its membership.
 #pragma once
 
 #include <cstddef>
@@ -19,24 +19,24 @@
 
 namespace halyard::ipc {
 
-/// The limits that a pool's entry says. Errors: corrupt.
+/// The limits in the text of a pool's entry. Errors: corrupt.
 Result<TensorPoolConfig> read_pool(const std::string& text);
 
 /// Thread-safe. Lives as long as any tensor in it.
 class HALYARD_LOCAL PoolPart final : public SlotHome,
                                      public std::enable_shared_from_this<PoolPart> {
  public:
-  /// This process's part of pool `id`; makes it when there is none. The limits must be `wanted`,
-  /// none: those that the pool has. Errors: those of TensorPool::create() and open().
+  /// This process's part of pool `id`; makes it if there is none. The pool's limits must equal
+  /// `wanted`; null accepts any limits. Errors: those of TensorPool::create() and open().
   static Result<std::shared_ptr<PoolPart>> get(std::uint32_t id, const TensorPoolConfig* wanted);
-  /// This process's part that has this arena. Errors: not_found.
+  /// This process's part with this arena. Errors: not_found.
   static Result<std::shared_ptr<PoolPart>> find(std::uint64_t arena_id);
   ~PoolPart() override;
 
   Result<std::shared_ptr<SlotBuffer>> allocate(std::size_t bytes);
   Result<std::shared_ptr<SlotBuffer>> allocate_for(std::size_t bytes,
                                                    std::chrono::nanoseconds timeout);
-  /// A reference more to this very tenant. Errors: not_found, malformed (no such slot).
+  /// Adds a reference to this very tenant. Errors: not_found, malformed (no such slot).
   Result<std::shared_ptr<SlotBuffer>> attach(std::uint32_t slot, std::uint64_t generation);
 
   void let_go(std::uint32_t slot) noexcept override {
@@ -63,7 +63,7 @@ class HALYARD_LOCAL PoolPart final : public SlotHome,
   TensorPoolConfig config_;
   std::uint32_t process_ = fork_generation();
   bool made_pool_ = false;
-  std::string member_;  ///< the name of its file
+  std::string member_;  ///< the name of its file in the registry
   std::shared_ptr<PoolService> service_;
 };
 

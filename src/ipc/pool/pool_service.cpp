@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes of a pool know each other's counts; who borrows is looked at from the answer on.
+// Processes of a pool know each other's counters. A borrower's words are checked from the answer to
+// its request on.
 #include "ipc/pool/pool_service.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ PoolMember PoolService::member() const noexcept {
 
 Status PoolService::add_neighbour(const NodeId& node, const PoolMember& member, const Fd& state) {
   if (member.slots == 0 || member.slots > (1U << 20U) || member.index > 255)
-    return fail(Errc::malformed, "peer: what it says of its part of the pool is nonsense");
+    return fail(Errc::malformed, "peer: its description of its part of the pool is not valid");
   auto neighbour = std::make_unique<Neighbour>();
   neighbour->node = node;
   neighbour->member = member;
@@ -31,9 +32,9 @@ Status PoolService::add_neighbour(const NodeId& node, const PoolMember& member, 
   const std::lock_guard lock(mutex_);
   for (const auto& known : neighbours_)
     if (known->node == node && known->member.arena_id == member.arena_id) return {};
-  // Some may have left, and not have said so yet.
+  // Some of them may have left without having reported it yet.
   if (neighbours_.size() >= 2 * max_members)
-    return fail(Errc::exhausted, "pool: as many processes as can have it open");
+    return fail(Errc::exhausted, "pool: too many processes have it open");
   arena_->add_neighbour(&neighbour->header());
   neighbours_.push_back(std::move(neighbour));
   return {};
@@ -60,7 +61,7 @@ Result<Parcel> PoolService::answer_pool(const NodeId& from, std::uint32_t reques
     return Parcel{};
   }
   if (static_cast<PoolRequest>(request) != PoolRequest::join || body.fds.empty())
-    return fail(Errc::malformed, "request: is none that a pool knows");
+    return fail(Errc::malformed, "request: is unknown to a pool");
   HALYARD_RETURN_IF_ERROR(add_neighbour(from, *member, body.fds[0]));
   Parcel parcel = Parcel::of(this->member());
   HALYARD_TRY(Fd state, arena_->control().fd.duplicate());
@@ -68,7 +69,7 @@ Result<Parcel> PoolService::answer_pool(const NodeId& from, std::uint32_t reques
   return parcel;
 }
 
-// What others have given back counts as free.
+// Counts slots that borrowers have given back as free.
 Result<Parcel> PoolService::answer_look() const {
   arena_->collect_lent();
   const PoolMember mine = member();
@@ -116,12 +117,12 @@ Status PoolService::add_borrower(const NodeId& node, const Parcel& token_and_wor
     if (known->node == node && known->number == token->number) return {};
     of_it += known->node == node ? 1 : 0;
   }
-  // One for each process is enough, and a second one while that is made anew.
+  // A process needs one, and a second one while the first is replaced.
   if (of_it >= max_borrowers_per_process)
-    return fail(Errc::exhausted, "pool: the process borrows already", "{} times", of_it);
+    return fail(Errc::exhausted, "pool: the process borrows too many times", "{} times", of_it);
   const auto* const words = borrower->words();
   if (token->number == 0 || !arena_->add_borrower(words, token->number)) {
-    return fail(Errc::exhausted, "pool: as many processes as can borrow from one do", "at most {}",
+    return fail(Errc::exhausted, "pool: too many processes borrow from it", "at most {}",
                 ArenaHeader::max_borrowers);
   }
   borrowers_.push_back(std::move(borrower));
@@ -143,7 +144,7 @@ Result<Parcel> PoolService::answer_arena(const NodeId& from, std::uint32_t reque
       const auto wanted = body.as<BufferFacts>();
       if (!wanted) return fail(Errc::malformed, "request: has a wrong size");
       const auto buffer = sent_buffers_.find(wanted->id);
-      if (!buffer) return fail(Errc::not_found, "buffer: no frame that somebody has lies in it");
+      if (!buffer) return fail(Errc::not_found, "buffer: no frame in use lies in it");
       Parcel parcel = Parcel::of(BufferFacts{buffer->id(), buffer->size_bytes()});
       HALYARD_TRY(Fd own, buffer->clone_fd());
       parcel.fds.push_back(std::move(own));
@@ -163,7 +164,7 @@ Result<Parcel> PoolService::answer_arena(const NodeId& from, std::uint32_t reque
       return Parcel{};
     }
   }
-  return fail(Errc::malformed, "request: is none that an arena knows", "{}", request);
+  return fail(Errc::malformed, "request: is unknown to an arena", "{}", request);
 }
 
 void PoolService::forget(const NodeId& gone) {
@@ -183,7 +184,7 @@ void PoolService::forget(const NodeId& gone) {
   look();
 }
 
-// Slots that have come back count as free from now on; whoever waits may try again.
+// Slots that have come back count as free from now on; waiting threads may try again.
 void PoolService::look() {
   update_wants_room();
   arena_->collect_lent();
@@ -195,7 +196,8 @@ void PoolService::look() {
   room_.notify_all();
 }
 
-// This part hears of slots that come back as long as anybody waits, here or in another process.
+// Borrowers notify this part of slots that come back as long as a thread waits, here or in another
+// process.
 void PoolService::update_wants_room() {
   const std::lock_guard lock(mutex_);
   const bool others_wait =

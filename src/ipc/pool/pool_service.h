@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What answers for this process's part of a pool.
+// Answers requests about this process's part of a pool.
 #pragma once
 
 #include <chrono>
@@ -22,14 +22,14 @@
 
 namespace halyard::ipc {
 
-/// Requests for the key "pool/<id>". Their numbers are none of ArenaRequest: one service answers
-/// both.
+/// Requests for the key "pool/<id>". The numbers differ from those of ArenaRequest, since one
+/// service answers both.
 enum class PoolRequest : std::uint32_t {
-  join = 101,   ///< PoolMember and a descriptor of its arena's state; the answer is the same
-  leave = 102,  ///< PoolMember: it does not take part any more
-  look = 103,   ///< nothing; the answer is PoolLook: for tools, which do not take part
+  join = 101,   ///< PoolMember and a descriptor of the sender's state; the answer has the same
+  leave = 102,  ///< PoolMember: the sender does not take part any more
+  look = 103,   ///< nothing; the answer is PoolLook. For tools, which do not take part
 };
-/// A process's part, as the others know it.
+/// A process's part as the other processes know it.
 struct PoolMember {
   std::uint64_t arena_id = 0;
   std::uint32_t index = 0;
@@ -38,10 +38,10 @@ struct PoolMember {
 static_assert(sizeof(PoolMember) == 16 && offsetof(PoolMember, arena_id) == 0 &&
               offsetof(PoolMember, index) == 8 && offsetof(PoolMember, slots) == 12);
 
-/// Processes that have a pool open.
+/// The limit of processes that have a pool open.
 inline constexpr std::size_t max_members = 64;
 
-/// What answers for a part, also while its pool is being made or ended. Thread-safe.
+/// Answers for a part, also while its pool is being made or destroyed. Thread-safe.
 class HALYARD_LOCAL PoolService final : public Service {
  public:
   explicit PoolService(std::unique_ptr<Arena> arena);
@@ -59,13 +59,14 @@ class HALYARD_LOCAL PoolService final : public Service {
   PoolMember member() const noexcept;
   Status add_neighbour(const NodeId& node, const PoolMember& member, const Fd& state);
 
-  /// A process that borrows, by words of its own. Errors: malformed, permission, corrupt.
+  /// Adds a process that borrows; its words are in the parcel's memory. Errors: malformed,
+  /// permission, corrupt, exhausted.
   Status add_borrower(const NodeId& node, const Parcel& token_and_words);
   /// What a process needs that will borrow.
   Result<Parcel> offer() const;
 
-  /// Waits until room may be there, or the deadline. Called between tries to allocate; `waiters`
-  /// counts those who do.
+  /// For waiting between tries to allocate: begin_wait() and end_wait() count the waiting threads;
+  /// wait() returns when a slot may be free, or after at most 20 ms.
   void begin_wait(Node& node);
   void wait(std::chrono::nanoseconds at_most);
   void end_wait();
@@ -83,9 +84,9 @@ class HALYARD_LOCAL PoolService final : public Service {
     for (const auto& neighbour : neighbours_)
       f(*neighbour);
   }
-  /// Which process has the part `index`; none: no process of those that are known.
+  /// The process and the arena of the part `index`. Empty if no known process has it.
   std::optional<std::pair<NodeId, std::uint64_t>> owner_of(std::uint32_t index) const;
-  /// Wakes whoever waits for room, here and elsewhere.
+  /// Wakes threads that wait for a slot or memory, here and in other processes.
   void tell_room(Node& node);
 
  private:
@@ -105,7 +106,7 @@ class HALYARD_LOCAL PoolService final : public Service {
 
   std::unique_ptr<Arena> arena_;
   SentBuffers sent_buffers_;
-  mutable std::mutex mutex_;  ///< of all below
+  mutable std::mutex mutex_;  ///< protects all below
   std::condition_variable room_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;
   std::vector<std::unique_ptr<Borrower>> borrowers_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between tensors in slots and the descriptors that name them.
+// Memory of slot buffers, and the conversion between tensors in slots and descriptors.
 #include "ipc/pool/slot_buffer.h"
 
 #include <mutex>
@@ -11,7 +11,7 @@
 namespace halyard::ipc {
 namespace {
 
-// AddressSanitizer sees the use of a block that was let go, unless another buffer has it.
+// Without spare blocks AddressSanitizer sees the use of a released block.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool keeps_blocks = false;
 #else
@@ -53,7 +53,7 @@ struct BlockAllocator {
 }
 
 [[gnu::hot]] void BufferBlocks::give(void* block) noexcept {
-  // A child of fork() may have got the lock as another thread held it.
+  // In a child of fork() another thread may have held the lock at the time of fork().
   const bool is_child = process_ != fork_generation();
   bool is_last = false;
   if (!is_child) {
@@ -107,7 +107,7 @@ Result<Tensor> tensor_at(std::shared_ptr<SlotBuffer> slot, const TensorDescripto
   const bool is_inside = begin >= place.offset && begin - place.offset <= slot->size_bytes() &&
                          descriptor.size <= slot->size_bytes() - (begin - place.offset);
   if (!is_inside) {
-    return fail(Errc::corrupt, "descriptor: leaves its slot",
+    return fail(Errc::corrupt, "descriptor: exceeds its slot",
                 "offset {} size {}, the slot has {} bytes from {} on", begin, descriptor.size,
                 slot->size_bytes(), place.offset);
   }

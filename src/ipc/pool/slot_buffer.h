@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SlotBuffer: a slot of a pool as a Buffer, in the process that owns it and in those that borrow
-// it.
+// SlotBuffer: a slot of a pool as a Buffer, in the process that owns it and in processes that
+// borrow it.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@
 
 namespace halyard::ipc {
 
-/// The memory of slot buffers that were let go, for the next ones of the same home: that of
-/// malloc() is cold when a frame has gone through the caches. All blocks are of one size.
-/// Thread-safe; goes with the last block, when it is closed.
+/// The memory of released slot buffers, kept for the next ones of the same home: memory from
+/// malloc() is cold after a frame has passed through the caches. All blocks have one size. Thread-
+/// safe. After it is closed, it is deleted with the last block.
 class HALYARD_LOCAL BufferBlocks {
  public:
   struct Close {
@@ -43,27 +43,27 @@ class HALYARD_LOCAL BufferBlocks {
   void close() noexcept;
 
   std::uint32_t process_ = fork_generation();
-  ShortLock mutex_;  ///< of all below
+  ShortLock mutex_;  ///< protects all below
   Spare* spare_ = nullptr;
   std::uint32_t spares_ = 0;
   std::uint32_t taken_ = 0;
   bool is_closed_ = false;
 };
 
-/// Where slots are: this process's part of a pool, or another process's. Thread-safe.
+/// The owner of slots: this process's part of a pool, or another process's. Thread-safe.
 class HALYARD_LOCAL SlotHome {
  public:
   virtual ~SlotHome() = default;
-  /// Ends what a SlotBuffer has of a slot.
+  /// Releases the reference that a SlotBuffer has to a slot.
   virtual void let_go(std::uint32_t slot) noexcept = 0;
   /// References of this process to a slot.
   virtual std::uint64_t references(std::uint32_t slot) const noexcept = 0;
 
   struct Identity {
-    NodeId node;  ///< of the process that owns the slots
+    NodeId node;  ///< the process that owns the slots
     std::uint64_t arena_id = 0;
     std::uint32_t pool_id = 0;
-    std::uint32_t index = 0;  ///< which part of the pool
+    std::uint32_t index = 0;  ///< the part of the pool
   };
   const Identity& identity() const noexcept { return identity_; }
   BufferBlocks& blocks() const noexcept { return *blocks_; }
@@ -104,7 +104,7 @@ class HALYARD_LOCAL SlotBuffer final : public Buffer {
   const std::shared_ptr<SlotHome>& home() const noexcept { return home_; }
   const Place& place() const noexcept { return place_; }
   std::span<std::byte> bytes() const noexcept { return bytes_; }
-  /// Nobody writes the bytes from now on: they are published.
+  /// Makes the bytes read-only: they are published and nobody writes them any more.
   void publish() noexcept { make_read_only(); }
 
  private:
@@ -116,15 +116,16 @@ class HALYARD_LOCAL SlotBuffer final : public Buffer {
   std::span<std::byte> bytes_;
 };
 
-/// The slot that a tensor lies in; null where it lies elsewhere, or in several buffers.
+/// The slot that a tensor lies in; null if it lies elsewhere, or in several buffers.
 inline SlotBuffer* slot_of(const Tensor& tensor) noexcept {
   Buffer* const buffer = tensor.buffer().get();
   if (buffer == nullptr || !tensor.is_in_one_buffer()) return nullptr;
-  // Cheaper than dynamic_cast, and as good: nothing derives from it, and this library alone has it.
+  // Cheaper than dynamic_cast and equivalent: no class derives from SlotBuffer, and only this
+  // library has the type.
   return &typeid(*buffer) == &typeid(SlotBuffer) ? static_cast<SlotBuffer*>(buffer) : nullptr;
 }
 
-/// The fields that say where a tensor is: in `slot`, from its byte `offset` on.
+/// Sets the fields that locate a tensor: in `slot`, from its byte `offset` on.
 inline void put_slot(TensorDescriptor& descriptor, const SlotBuffer& slot,
                      std::uint64_t offset) noexcept {
   const SlotHome::Identity& home = slot.home()->identity();
@@ -134,11 +135,11 @@ inline void put_slot(TensorDescriptor& descriptor, const SlotBuffer& slot,
   descriptor.set_generation(place.generation);
   descriptor.offset = place.offset + offset;
 }
-/// What names a tensor that lies in a slot. Errors: unsupported (a negative stride).
+/// The descriptor of a tensor that lies in a slot. Errors: unsupported (a negative stride).
 Result<TensorDescriptor> describe(const Tensor& tensor, const SlotBuffer& slot);
 
-/// Lays a tensor over a slot as its descriptor says. Errors: those of TensorDescriptor::layout(),
-/// corrupt (it leaves the slot).
+/// The tensor in a slot that a descriptor describes. Errors: those of TensorDescriptor::layout(),
+/// corrupt (it exceeds the slot).
 Result<Tensor> tensor_at(std::shared_ptr<SlotBuffer> slot, const TensorDescriptor& descriptor);
 
 }  // namespace halyard::ipc

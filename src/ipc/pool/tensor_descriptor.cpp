@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices by name and number, and descriptors as layouts. Which tensor a descriptor names:
-// pool.cpp.
+// Devices by name and number, and descriptors as layouts. pool.cpp finds the tensor that a
+// descriptor names.
 #include "halyard/tensor_descriptor.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ std::optional<std::uint32_t> number_from(std::string_view digits) {
   return number;
 }
 
-// Extents and strides as signed and unsigned numbers of this machine.
+// Reads extents and strides into the types of a Layout.
 Status read_axes(const TensorDescriptor& d, Layout& layout) {
   for (std::size_t axis = 0; axis < d.ndim; ++axis) {
     if (d.dims[axis] > max_bytes || d.strides[axis] > max_bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles: tensors of pools, as descriptors, as bytes, and in part.
+// Handles: tensors of pools as descriptors, as bytes, and parts of them.
 #include <array>
 
 #include "base/text/format_error.h"
@@ -14,7 +14,8 @@ namespace {
 
 Result<std::span<std::byte>> writable_bytes(const Tensor& tensor) {
   const SlotBuffer* const slot = ipc::slot_of(tensor);
-  if (slot == nullptr) return fail(Errc::invalid_argument, "handle: has no tensor of a pool");
+  if (slot == nullptr)
+    return fail(Errc::invalid_argument, "handle: must hold a tensor in a pool's memory");
   const auto reach = reach_of(tensor.layout());
   if (!reach || reach->lowest < 0)
     return fail(Errc::invalid_argument, "handle: its elements do not begin at its first byte");
@@ -23,7 +24,7 @@ Result<std::span<std::byte>> writable_bytes(const Tensor& tensor) {
 
 }  // namespace
 
-// Made in its place: a tensor is several hundred bytes to move.
+// Built in place: moving a tensor copies several hundred bytes.
 Result<TensorHandle> TensorHandle::over(std::shared_ptr<Buffer> slot, const Layout& layout,
                                         Device device, std::size_t offset_bytes) {
   Result<TensorHandle> made(std::in_place);
@@ -56,7 +57,8 @@ Result<TensorHandle> TensorHandle::of(const Tensor& tensor) {
 
 Result<TensorDescriptor> TensorHandle::descriptor() const {
   const SlotBuffer* const slot = ipc::slot_of(*this);
-  if (slot == nullptr) return fail(Errc::invalid_argument, "handle: has no tensor of a pool");
+  if (slot == nullptr)
+    return fail(Errc::invalid_argument, "handle: must hold a tensor in a pool's memory");
   HALYARD_TRY(TensorDescriptor descriptor, ipc::describe(*this, *slot));
   descriptor.set_device(device_);
   return descriptor;
@@ -65,7 +67,7 @@ Result<TensorDescriptor> TensorHandle::descriptor() const {
 Result<std::span<std::byte>> TensorHandle::data_slice_mut() const {
   HALYARD_TRY(const auto bytes, writable_bytes(*this));
   if (!buffer()->is_writable())
-    return fail(Errc::permission, "handle: is published, or another process's: read-only");
+    return fail(Errc::permission, "handle: is read-only, published or owned by another process");
   return bytes;
 }
 

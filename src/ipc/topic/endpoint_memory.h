@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a topic's endpoint, which it alone writes: its messages, how far it has read those
-// of others, and whether it waits. docs/shared-memory.md has the offsets.
+// The memory of a topic's endpoint, which only this endpoint writes: its messages, how far it has
+// read those of others, and whether it waits. The offsets are documented in docs/shared-memory.md.
 #pragma once
 
 #include <bit>
@@ -18,8 +18,8 @@ namespace halyard::ipc {
 
 /// How far a subscriber has read one publisher's messages.
 struct alignas(64) ReaderRecord {
-  SharedWord publisher;  ///< its endpoint's id, 0: unused
-  SharedWord position;   ///< messages below this one are read, or lost
+  SharedWord publisher;  ///< the id of the publisher's endpoint; 0: unused
+  SharedWord position;   ///< messages below this number are read or lost
   SharedWord received;
   SharedWord lost;
   SharedWord unused[4];
@@ -42,20 +42,20 @@ struct alignas(64) EndpointHeader {
   std::uint64_t id = 0;  ///< random, never 0
   std::uint64_t layout_hash = 0;
   std::uint32_t role = 0;           ///< 1 publisher, 2 subscriber, 3 both
-  std::uint32_t message_words = 0;  ///< of 8 bytes, in each entry of the ring behind its state
-  std::uint32_t entry_words = 0;    ///< from one entry to the next
-  std::uint32_t entries = 0;        ///< of the ring, a power of two; 0: no publisher
+  std::uint32_t message_words = 0;  ///< words of 8 bytes per ring entry, without its state
+  std::uint32_t entry_words = 0;    ///< words from one entry to the next
+  std::uint32_t entries = 0;        ///< of the ring, a power of two; 0: not a publisher
   std::uint32_t depth = 0;
-  std::uint32_t readers = 0;  ///< records of publishers that it reads
+  std::uint32_t readers = 0;  ///< number of ReaderRecords, one per publisher that it reads
   std::uint64_t reserved = 0;
-  // Line 1: of the publisher.
+  // Line 1: the publisher's counters.
   alignas(64) SharedWord head;  ///< messages published so far
-  SharedWord sent_bytes;        ///< of frames
+  SharedWord sent_bytes;        ///< bytes of frames
   SharedWord refused;
   SharedWord copied;
-  // Line 2: of the subscriber.
+  // Line 2: the subscriber.
   alignas(64) SharedWord waits;
-  // Line 3: of the publisher that waits for room.
+  // Line 3: the publisher that waits for a free place.
   alignas(64) SharedWord wants_room;
 };
 static_assert(sizeof(EndpointHeader) == 256 && offsetof(EndpointHeader, magic) == 0 &&
@@ -86,7 +86,7 @@ struct EndpointLayout {
   }
 };
 
-/// An endpoint's memory, one's own or another's.
+/// The memory of an endpoint, of this process or of another.
 class EndpointView {
  public:
   EndpointView() = default;

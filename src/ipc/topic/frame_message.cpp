@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both ways between tensors and the heads of messages.
+// Converts between tensors and the heads of messages.
 #include "ipc/topic/frame_message.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 Result<PixelFormat> format_from(std::uint8_t code) {
   for (const FormatInfo& row : all_formats())
     if (static_cast<std::uint8_t>(row.format) == code) return row.format;
-  return fail(Errc::malformed, "message.format: is no pixel format", "{}", code);
+  return fail(Errc::malformed, "message.format: is not a pixel format", "{}", code);
 }
 
 template <class E>
@@ -24,21 +24,22 @@ Result<E> checked(std::uint8_t code, E max_value, const char* what) {
 
 Result<Colorimetry> colorimetry_of(const FrameHead& head) {
   Colorimetry c;
-  HALYARD_TRY(c.space,
-              checked(head.color_space, ColorSpace::smpte170m, "message.color_space: is none"));
+  HALYARD_TRY(c.space, checked(head.color_space, ColorSpace::smpte170m,
+                               "message.color_space: is not a known value"));
   HALYARD_TRY(c.transfer, checked(head.color_transfer, ColorTransfer::linear,
-                                  "message.color_transfer: is none"));
+                                  "message.color_transfer: is not a known value"));
   HALYARD_TRY(c.encoding, checked(head.color_encoding, ColorEncoding::bt2020,
-                                  "message.color_encoding: is none"));
-  HALYARD_TRY(c.range,
-              checked(head.color_range, ColorRange::limited, "message.color_range: is none"));
+                                  "message.color_encoding: is not a known value"));
+  HALYARD_TRY(c.range, checked(head.color_range, ColorRange::limited,
+                               "message.color_range: is not a known value"));
   return c;
 }
 
 Result<Orientation> orientation_of(const FrameHead& head) {
   Orientation o;
-  HALYARD_TRY(o.flip, checked(head.flip, Flip::horizontal, "message.flip: is none"));
-  HALYARD_TRY(o.rotation, checked(head.rotation, Rotation::cw270, "message.rotation: is none"));
+  HALYARD_TRY(o.flip, checked(head.flip, Flip::horizontal, "message.flip: is not a known value"));
+  HALYARD_TRY(o.rotation,
+              checked(head.rotation, Rotation::cw270, "message.rotation: is not a known value"));
   return o;
 }
 
@@ -62,15 +63,15 @@ Status put_planes(const Tensor& tensor, FrameHead& head) {
   return {};
 }
 
-// In one buffer, or with one buffer for each plane.
+// The planes lie in one buffer, or each in a buffer of its own.
 Result<Tensor> image_of(const FrameHead& head, std::span<const std::shared_ptr<Buffer>> buffers) {
   HALYARD_TRY(const PixelFormat format, format_from(head.format));
   const auto dtype = head.descriptor.dtype();
-  if (!dtype) return fail(Errc::malformed, "descriptor.dtype: is no element type");
+  if (!dtype) return fail(Errc::malformed, "descriptor.dtype: is not an element type");
   if (head.planes < 1 || head.planes > 3)
     return fail(Errc::malformed, "message.planes: must be 1..3", "{}", head.planes);
   if (buffers.size() != 1 && buffers.size() != head.planes) {
-    return fail(Errc::malformed, "message.planes: its slot lists another number of buffers",
+    return fail(Errc::malformed, "message.planes: its slot must list one buffer, or one per plane",
                 "{} planes, {} buffers", head.planes, buffers.size());
   }
   std::array<Tensor::PlaneSource, 3> planes;
@@ -108,7 +109,7 @@ Result<FrameHead> head_of(const Tensor& tensor, const SlotBuffer& slot, bool is_
   if (tensor.item_format()) head.item_format = static_cast<std::uint8_t>(*tensor.item_format());
   if (const auto& quantization = tensor.quantization()) {
     if (!quantization->is_per_tensor()) {
-      return fail(Errc::unsupported, "frame: a message carries one scale, not one for each channel",
+      return fail(Errc::unsupported, "frame: quantization must be per tensor, not per channel",
                   "{} scales", quantization->scale.size());
     }
     head.has_quantization = 1;
@@ -116,7 +117,7 @@ Result<FrameHead> head_of(const Tensor& tensor, const SlotBuffer& slot, bool is_
     head.zero_point = quantization->zero_point_at(0);
   }
   if (tensor.name().size() >= sizeof(head.name)) {
-    return fail(Errc::unsupported, "frame: a message carries a name of at most 39 bytes", "{}",
+    return fail(Errc::unsupported, "frame: name must have at most 39 bytes", "{}",
                 tensor.name().size());
   }
   std::copy(tensor.name().begin(), tensor.name().end(), head.name);
@@ -149,7 +150,7 @@ Result<Tensor> tensor_in(std::shared_ptr<Buffer> buffer, const TensorDescriptor&
   HALYARD_TRY(const Layout layout, descriptor.layout());
   const std::size_t size = buffer->size_bytes();
   if (descriptor.offset > size || descriptor.size > size - descriptor.offset) {
-    return fail(Errc::corrupt, "descriptor: leaves its buffer",
+    return fail(Errc::corrupt, "descriptor: exceeds its buffer",
                 "offset {} size {}, the buffer has {} bytes", descriptor.offset, descriptor.size,
                 size);
   }
@@ -173,7 +174,7 @@ Result<Tensor> tensor_of(const FrameHead& head, std::span<const std::shared_ptr<
 
 namespace {
 
-// Where the last plane or element ends in its buffer. SIZE_MAX: nobody knows.
+// Where the last plane or element ends in its buffer. SIZE_MAX if that is unknown.
 std::size_t end_of(const Tensor& tensor) {
   if (!tensor.is_image()) {
     const auto reach = reach_of(tensor.layout());
@@ -199,7 +200,7 @@ TensorForm::TensorForm(const Tensor& tensor) : Tensor(tensor), end_bytes_(end_of
 [[gnu::hot]] Status TensorForm::put_over(std::shared_ptr<SlotBuffer> slot, std::uint64_t offset,
                                          Tensor& out) const {
   if (slot->size_bytes() < end_bytes_ || offset != offset_bytes()) {
-    return fail(Errc::corrupt, "message.form: its tensor leaves the slot",
+    return fail(Errc::corrupt, "message.form: its tensor exceeds the slot",
                 "{} bytes from byte {} on, the form has {} from {}", slot->size_bytes(), offset,
                 end_bytes_, offset_bytes());
   }

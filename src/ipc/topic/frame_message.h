@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor as a message: where its slot is, and what the tensor knows of itself.
+// A tensor as a message: its slot, and its layout and metadata.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,16 @@
 
 namespace halyard::ipc {
 
-/// Begins each message that has a frame; docs/shared-memory.md has the offsets.
+/// The beginning of each message that has a frame. The offsets are documented in docs/shared-
+/// memory.md.
 struct FrameHead {
   static constexpr std::uint8_t no_format = 255;
 
-  // The first line, with the state of the ring's entry: where the frame is.
+  // The first cache line, together with the state of the ring's entry: where the frame is.
   NodeId owner;  ///< the process that the slot belongs to
   std::uint64_t arena_id = 0;
-  /// Frames of one publisher with the same number, not 0, differ in the fields of this line alone:
-  /// who knows the form needs no more. A publisher counts its forms.
+  /// Frames of one publisher with the same form, not 0, differ only in the fields of this line: a
+  /// subscriber that knows the form needs no more. A publisher numbers its forms.
   std::uint64_t form = 0;
   TensorDescriptor descriptor;           ///< its first three fields are in that line
   std::uint8_t format = no_format;       ///< PixelFormat of an image
@@ -34,22 +35,23 @@ struct FrameHead {
   std::uint8_t color_transfer = 0;
   std::uint8_t color_encoding = 0;
   std::uint8_t color_range = 0;
-  std::uint16_t width = 0;    ///< of an image, as stored
-  std::uint8_t flip = 0;      ///< the orientation
-  std::uint8_t rotation = 0;  ///< the same; who reads 32 bits of width refuses such an image
+  std::uint16_t width = 0;  ///< of an image, as stored
+  std::uint8_t flip = 0;    ///< of the orientation
+  std::uint8_t rotation =
+      0;  ///< of the orientation; a reader that takes 32 bits for the width refuses such an image
   std::uint32_t height = 0;
   struct Plane {
-    std::uint64_t offset = 0;  ///< from the slot's first byte on
+    std::uint64_t offset = 0;  ///< from the first byte of the slot
     std::uint64_t stride = 0;
   };
   Plane plane[3] = {};
   std::uint64_t plane_stride = 0;  ///< of a planar image
   float scale = 0;                 ///< of a quantized tensor
   std::int32_t zero_point = 0;
-  std::uint64_t modifier = 0;  ///< of an image in DMA-BUFs: DRM's, 0 linear
+  std::uint64_t modifier = 0;  ///< of an image in DMA-BUFs: the DRM modifier, 0 is linear
   char name[40] = {};          ///< ends with 0
 
-  /// Offsets are those in the buffers that the slot lists (dma_frame.h).
+  /// Whether offsets refer to the buffers that the slot lists (dma_frame.h).
   bool is_dma() const noexcept {
     return descriptor.device_type == static_cast<std::uint8_t>(DeviceType::dma_buf);
   }
@@ -69,19 +71,19 @@ static_assert(offsetof(FrameHead, width) == 208 && offsetof(FrameHead, flip) == 
               offsetof(FrameHead::Plane, stride) == 8 && offsetof(FrameHead, plane_stride) == 264 &&
               offsetof(FrameHead, scale) == 272 && offsetof(FrameHead, zero_point) == 276 &&
               offsetof(FrameHead, modifier) == 280 && offsetof(FrameHead, name) == 288);
-/// Bytes of the first line: up to the descriptor's offset, which is the last of it.
+/// Bytes of the first line: up to the descriptor's offset, which is the line's last field.
 inline constexpr std::size_t first_line_bytes =
     offsetof(FrameHead, descriptor) + offsetof(TensorDescriptor, size);
 static_assert(first_line_bytes + sizeof(std::uint64_t) == 64);
 
-/// What names a tensor in a slot; `is_dma`: in the buffers that the slot lists (dma_frame.h).
-/// Errors: unsupported (scales for each channel; a name longer than 39 bytes; a negative stride).
+/// The head of a tensor in a slot; `is_dma`: in the buffers that the slot lists (dma_frame.h).
+/// Errors: unsupported (quantization per channel; a name longer than 39 bytes; a negative stride).
 Result<FrameHead> head_of(const Tensor& tensor, const SlotBuffer& slot, bool is_dma = false);
 
-/// The tensor that a head names, in its slot. The head may be hostile. Errors: malformed, corrupt,
-/// those of Tensor::wrap_image().
+/// The tensor that a head describes, in its slot. The head may come from a hostile process. Errors:
+/// malformed, corrupt, those of Tensor::wrap_image().
 Result<Tensor> tensor_of(const FrameHead& head, std::shared_ptr<SlotBuffer> slot);
-/// The same in the buffers that its slot lists.
+/// Like the above, in the buffers that the slot lists.
 Result<Tensor> tensor_of(const FrameHead& head, std::span<const std::shared_ptr<Buffer>> buffers);
 
 /// What frames of one form have in common: a tensor without memory.
@@ -90,12 +92,12 @@ class TensorForm final : Tensor {
   TensorForm() = default;
   explicit TensorForm(const Tensor& tensor);
   bool is_of(const Tensor& tensor) const noexcept { return has_form_of(tensor); }
-  /// The tensor of this form in a slot. Errors: corrupt (the slot is too small; the tensor does not
-  /// begin at its byte `offset`).
+  /// Sets `out` to the tensor of this form in a slot. Errors: corrupt (the slot is too small; the
+  /// tensor does not begin at its byte `offset`).
   Status put_over(std::shared_ptr<SlotBuffer> slot, std::uint64_t offset, Tensor& out) const;
 
  private:
-  std::size_t end_bytes_ = SIZE_MAX;  ///< of the buffer: what it must have
+  std::size_t end_bytes_ = SIZE_MAX;  ///< the size that the buffer must have at least
 };
 
 }  // namespace halyard::ipc

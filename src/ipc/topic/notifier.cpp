@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A full socket is readable already, so a notice that does not fit is not lost.
+// A full socket is readable already, so a notice that does not fit into it is not lost.
 #include "ipc/topic/notifier.h"
 
 #include <sys/socket.h>
@@ -13,7 +13,7 @@ namespace halyard::ipc {
 Result<Notifier> Notifier::create() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
-    return fail_os("notifier: no sockets", errno);
+    return fail_os("notifier: sockets cannot be created", errno);
   Notifier notifier;
   notifier.receiver_ = Fd(ends[0]);
   notifier.sender_ = Fd(ends[1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wakes a process that waits in poll() or epoll, from others that need not trust it.
+// Wakes a process that waits in poll() or epoll. The processes that wake it need not trust it.
 #pragma once
 
 #include "base/local.h"
@@ -8,14 +8,15 @@
 
 namespace halyard::ipc {
 
-/// A pair of sockets: one end is waited at, the other one is given to whoever may wake. An eventfd
-/// would do, were it not that who has it can make another's write to it wait for ever.
+/// A pair of sockets: the waiting process keeps one end, and gives the other to the processes that
+/// may wake it. An eventfd is not used, because a process that has it can make another process's
+/// write to it block forever.
 class HALYARD_LOCAL Notifier {
  public:
   static Result<Notifier> create();
-  /// To be waited at; readable from notify() until clear().
+  /// The descriptor to wait at. Readable from notify() until clear().
   int fd() const noexcept { return receiver_.get(); }
-  /// To be given to others.
+  /// The end for other processes.
   const Fd& sender() const noexcept { return sender_; }
   void clear() const noexcept;
 
@@ -24,7 +25,7 @@ class HALYARD_LOCAL Notifier {
   Fd sender_;
 };
 
-/// Wakes whoever waits at the other end. Never waits itself.
+/// Wakes the process that waits at the other end. Never blocks.
 void notify(const Fd& sender) noexcept;
 
 }  // namespace halyard::ipc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One list for a process; each new endpoint, and each that goes, looks through it.
+// One list per process. It is checked when an endpoint is made and when one is destroyed.
 #include "ipc/topic/remaining_frames.h"
 
 #include <mutex>
@@ -16,7 +16,7 @@ struct Remaining {
   std::shared_ptr<Node> node;
   std::uint64_t head = 0;
 
-  // Whether all that subscribe have read all.
+  // Whether all subscribers have read all messages.
   bool is_read() const {
     for (const auto& peer : service->peers()) {
       if (!peer->subscribes || peer->has_left || !node->is_alive(peer->node)) continue;
@@ -53,7 +53,7 @@ void keep_until_read(std::vector<std::shared_ptr<Buffer>> frames,
 }
 
 void let_go_of_remaining_frames() {
-  // They go outside of the lock.
+  // The frames are destroyed outside the lock.
   std::vector<Remaining> read;
   AllRemaining& all = all_remaining.get();
   const std::lock_guard lock(all.mutex);

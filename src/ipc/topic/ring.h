@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of one publisher: a ring that it alone writes, and any number of processes read. A
-// publisher never waits: it writes over the oldest message. A reader notices that what it reads was
-// written over, goes on with the oldest message of the window, and knows how many it has lost.
+// The messages of one publisher: a ring that only the publisher writes and any number of processes
+// read. A publisher never waits: it overwrites the oldest message. A reader notices when the
+// message it reads was overwritten, continues with the oldest message of the window, and counts how
+// many it has lost.
 //
-// Message n lies in entry n % capacity, capacity being a power of two. An entry's state is 2n + 1
-// while message n is written and 2n + 2 when it is there (a sequence lock: Boehm, "Can seqlocks get
-// along with programming language memory models?", MSPC 2012), so states only grow. A publisher
-// that is killed while it writes leaves a message that never comes.
+// Message n lies in entry n % capacity; capacity is a power of two. An entry's state is 2n + 1
+// while message n is written and 2n + 2 when it is complete (a sequence lock: Boehm, "Can seqlocks
+// get along with programming language memory models?", MSPC 2012), so states only grow. A publisher
+// that is killed while it writes leaves a message that never becomes complete.
 //
-// The words are a template parameter: tests run these functions in all interleavings. What a reader
-// finds in the memory of another process is any number; it takes from it positions and words, no
-// address and no index.
+// The type of the words is a template parameter: tests run these functions in all interleavings.
+// The memory of another process may hold any numbers; a reader takes positions and words from it,
+// never an address or an index.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +23,14 @@
 
 namespace halyard::ipc {
 
-/// Where the parts of a ring lie, for its publisher (Word) and its readers (const Word).
+/// The parts of a ring, for its publisher (Word) and its readers (const Word).
 template <class Word>
 struct RingMemory {
   Word* head = nullptr;    ///< messages published so far
-  Word* states = nullptr;  ///< one for each entry, `stride` words apart
-  std::size_t stride = 1;  ///< words from one entry's state to the next; its words lie behind it
-  std::uint64_t capacity = 1;  ///< entries, a power of two; the window is as long at most
+  Word* states = nullptr;  ///< one per entry, `stride` words apart
+  std::size_t stride =
+      1;  ///< words from one entry's state to the next; the message's words follow the state
+  std::uint64_t capacity = 1;  ///< number of entries, a power of two; the window is at most as long
 
   Word& state(std::uint64_t position) const { return states[(position & (capacity - 1)) * stride]; }
   Word* words(std::uint64_t position) const { return &state(position) + 1; }
@@ -41,8 +43,8 @@ constexpr std::uint64_t state_when_there(std::uint64_t position) noexcept {
   return 2 * position + 2;
 }
 
-/// For the publisher: writes message `position`, the number published so far. One thread at a time.
-/// `write(words)` stores the message's words, relaxed.
+/// For the publisher: writes message `position`, which is the number published so far. One thread
+/// at a time. `write(words)` stores the message's words with relaxed order.
 template <class Word, class Write>
 void publish_with(const RingMemory<Word>& ring, std::uint64_t position, const Write& write) {
   Word& state = ring.state(position);
@@ -61,7 +63,7 @@ void publish(const RingMemory<Word>& ring, std::uint64_t position,
   });
 }
 
-/// Bytes to words, and back: as many words as they take, the last one in part.
+/// Copy bytes to words and back. A last word may be used in part.
 template <class Word>
 void store_bytes(Word* words, std::span<const std::byte> bytes) {
   const std::size_t whole = bytes.size() / 8;
@@ -90,11 +92,11 @@ void load_bytes(const Word* words, std::span<std::byte> bytes) {
 enum class Read : std::uint8_t {
   message,
   nothing_yet,
-  overtaken,  ///< the message was written over
+  overtaken,  ///< the message was overwritten
 };
 
-/// For a reader: `copy(words)` loads, relaxed, what it wants of message `position`. What it has is
-/// a message only if this says so.
+/// For a reader: `copy(words)` loads what it wants of message `position`, with relaxed order. What
+/// it has loaded is a message only if this function returns Read::message.
 template <class Word, class Copy>
 Read read_at(const RingMemory<const Word>& ring, std::uint64_t position, const Copy& copy) {
   const Word& state = ring.state(position);
@@ -107,13 +109,13 @@ Read read_at(const RingMemory<const Word>& ring, std::uint64_t position, const C
   return after == before ? Read::message : Read::overtaken;
 }
 
-/// A reader's place in a ring, and what it has lost.
+/// A reader's place in a ring, and the number of messages it has lost.
 struct ReadPlace {
   std::uint64_t next = 0;
   std::uint64_t lost = 0;
 
-  /// Goes to the oldest message of a window of `window` messages, or to the newest one (1), unless
-  /// it is further already. What lies between is lost.
+  /// Moves to the oldest message of a window of `window` messages (1: the newest message), unless
+  /// the place is further already. Counts the skipped messages as lost.
   template <class Word>
   void catch_up(const RingMemory<const Word>& ring, std::uint64_t window) {
     const std::uint64_t head = ring.head->load(std::memory_order_acquire);
@@ -123,8 +125,8 @@ struct ReadPlace {
     next = oldest;
   }
 
-  /// The next message: a message or nothing_yet, or overtaken when the publisher was faster in each
-  /// of `max_tries` tries.
+  /// Reads the next message. Returns message or nothing_yet, or overtaken if the publisher was
+  /// faster in each of `max_tries` tries.
   template <class Word>
   Read read(const RingMemory<const Word>& ring, std::uint64_t window,
             std::span<std::uint64_t> message, int max_tries = 64) {
@@ -134,7 +136,7 @@ struct ReadPlace {
     };
     return read_with(ring, window, copy, max_tries);
   }
-  /// The same with a copy() as read_at() has it.
+  /// Like read(), with a copy() as for read_at().
   template <class Word, class Copy>
   Read read_with(const RingMemory<const Word>& ring, std::uint64_t window, const Copy& copy,
                  int max_tries = 64) {
@@ -144,7 +146,7 @@ struct ReadPlace {
       if (found != Read::overtaken) return found;
       const std::uint64_t before = next;
       catch_up(ring, window);
-      // Its own entry is written over before the head says so.
+      // The entry may be overwritten before the head shows it.
       if (next == before) {
         ++next;
         ++lost;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Endpoints of topics: joining, leaving, what they say of themselves. Sending: topic_send.cpp,
-// receiving: topic_receive.cpp. Who else is there: topic_service.h.
+// Endpoints of topics: joining, leaving, statistics. Sending is in topic_send.cpp, receiving in
+// topic_receive.cpp, the list of other endpoints in topic_service.h.
 #include "halyard/topic.h"
 
 #include <algorithm>
@@ -23,12 +23,12 @@ std::string_view to_string(Overflow overflow) noexcept {
 }
 
 MessageType MessageType::plain(std::string_view name, std::size_t size, std::size_t alignment) {
-  // What 32 bits cannot say is more than any message may have.
+  // A size of more than 32 bits exceeds the limit of any message, so it may be cut.
   constexpr std::size_t limit = std::numeric_limits<std::uint32_t>::max();
   return {std::string(name), detail::hash_of(name) + size * 31 + alignment,
           static_cast<std::uint32_t>(std::min(size, limit)), false};
 }
-// Beside the bytes: how many they are.
+// The inline part holds the number of bytes.
 MessageType MessageType::serialized(std::string_view name) {
   return {std::string(name), detail::hash_of("bytes"), sizeof(std::uint64_t), true};
 }
@@ -60,7 +60,7 @@ Result<std::unique_ptr<TopicEndpoint>> TopicEndpoint::create(std::string_view na
     const TopicService::Own& made = state->service->own();
     HALYARD_RETURN_IF_ERROR(check_room(members, made, state->facts.max_endpoints));
     state->node->add("topic/" + state->name, state->service);
-    // Known before the file is there: nothing may fail between the two.
+    // Named before the file is made: nothing may fail between the two.
     state->member = member_name(state->node->id(), made);
     auto added = entry.add(state->member);
     if (!added) {
@@ -86,7 +86,7 @@ TopicEndpoint::State::~State() {
   if (!service || !is_of_this_process()) return;
   leave_all(*node, *service, name, member);
   static_cast<void>(service->take_offers().arenas.size());
-  // What was sent is still to be read by those who are there.
+  // Subscribers may still read what was sent.
   std::erase(window, nullptr);
   best_effort([&] {
     keep_until_read(std::move(window), service, node, head);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text that the registry has of a topic, and the endpoints' files beside it.
+// The text of a topic in the registry, and the files of its endpoints.
 #include "ipc/topic/topic_entry.h"
 
 #include <algorithm>
@@ -37,20 +37,20 @@ Status check_same_fact(const char* what, const std::optional<V>& wanted, const V
 
 Status check_type(const MessageType& wanted, const MessageType& found) {
   if (wanted.name != found.name) {
-    return fail(Errc::exists, "message type: the topic has another one", "wanted {}, found {}",
+    return fail(Errc::exists, "message type: must equal the topic's", "wanted {}, found {}",
                 wanted.name, found.name);
   }
   if (wanted.inline_bytes != found.inline_bytes) {
-    return fail(Errc::exists, "message size: the topic has another one", "wanted {}, found {}",
+    return fail(Errc::exists, "message size: must equal the topic's", "wanted {}, found {}",
                 wanted.inline_bytes, found.inline_bytes);
   }
   if (wanted.layout_hash != found.layout_hash || wanted.has_frame != found.has_frame) {
-    return fail(Errc::exists, "message layout: the topic has another one",
+    return fail(Errc::exists, "message layout: must equal the topic's",
                 "wanted {:016x}, found {:016x}", wanted.layout_hash, found.layout_hash);
   }
   if (wanted.members_hash != found.members_hash && wanted.members_hash != 0 &&
       found.members_hash != 0) {
-    return fail(Errc::exists, "message members: the topic's struct has others",
+    return fail(Errc::exists, "message members: must equal those of the topic's struct",
                 "{}, wanted {:016x}, found {:016x}", wanted.name, wanted.members_hash,
                 found.members_hash);
   }
@@ -84,9 +84,10 @@ Status check_topic_config(const TopicConfig& config) {
   HALYARD_RETURN_IF_ERROR(
       check_count("max_endpoints: outside its limits", config.max_endpoints, 1, max_max_endpoints));
   if (config.overflow && static_cast<unsigned>(*config.overflow) > 2)
-    return fail(Errc::invalid_argument, "overflow: is none");
+    return fail(Errc::invalid_argument, "overflow: is not a known value");
   const auto role = static_cast<unsigned>(config.role);
-  if (role < 1 || role > 3) return fail(Errc::invalid_argument, "role: is none");
+  if (role < 1 || role > 3)
+    return fail(Errc::invalid_argument, "role: must be publisher, subscriber or both");
   return {};
 }
 
@@ -107,7 +108,7 @@ Result<TopicFacts> read_topic(const std::string& text) {
                         facts.depth <= max_depth && facts.history <= facts.depth &&
                         facts.max_endpoints >= 1 && facts.max_endpoints <= max_max_endpoints &&
                         facts.type.inline_bytes <= max_inline_bytes;
-  if (!is_whole) return fail(Errc::corrupt, "registry: what it says of the topic cannot be read");
+  if (!is_whole) return fail(Errc::corrupt, "registry: the topic's configuration cannot be parsed");
   facts.type.name = name;
   facts.type.layout_hash = layout;
   facts.type.members_hash = members;
@@ -121,16 +122,16 @@ Result<TopicFacts> agree_on_topic(const RegistryEntry& entry, bool is_there,
                                   const TopicConfig& config) {
   if (is_there) {
     HALYARD_TRY(const auto text, entry.text());
-    if (!text) return fail(Errc::corrupt, "registry: what it says of the topic is not there");
+    if (!text) return fail(Errc::corrupt, "registry: the topic's configuration is missing");
     HALYARD_TRY(const TopicFacts found, read_topic(*text));
     if (type) HALYARD_RETURN_IF_ERROR(check_type(*type, found.type));
     HALYARD_RETURN_IF_ERROR(
-        check_same_fact("depth: the topic has another one", config.depth, found.depth));
+        check_same_fact("depth: must equal the topic's", config.depth, found.depth));
     HALYARD_RETURN_IF_ERROR(
-        check_same_fact("overflow: the topic has another one", config.overflow, found.overflow));
+        check_same_fact("overflow: must equal the topic's", config.overflow, found.overflow));
     HALYARD_RETURN_IF_ERROR(
-        check_same_fact("history: the topic has another one", config.history, found.history));
-    HALYARD_RETURN_IF_ERROR(check_same_fact("max_endpoints: the topic has another one",
+        check_same_fact("history: must equal the topic's", config.history, found.history));
+    HALYARD_RETURN_IF_ERROR(check_same_fact("max_endpoints: must equal the topic's",
                                             config.max_endpoints, found.max_endpoints));
     return found;
   }
@@ -152,7 +153,7 @@ Result<TopicFacts> agree_on_topic(const RegistryEntry& entry, bool is_there,
     return fail(Errc::invalid_argument, "history: must be at most depth", "{}, depth is {}",
                 facts.history, facts.depth);
   }
-  // Numbers of people's own choice are small; each topic has its own.
+  // Numbers that people choose are small: the top bit avoids them. Each topic has its own pool.
   HALYARD_TRY(const std::uint64_t number, random_value<std::uint64_t>());
   facts.pool_id = static_cast<std::uint32_t>(number) | 0x8000'0000U;
   HALYARD_RETURN_IF_ERROR(entry.set_text(to_text(facts)));
@@ -203,11 +204,11 @@ Status check_room(const std::vector<std::string>& members, const TopicService::O
     subscribers += role == 's' || role == 'b' ? 1 : 0;
   }
   if (own.publishes && publishers >= max_endpoints) {
-    return fail(Errc::exhausted, "topic: has as many publishers as it can have",
+    return fail(Errc::exhausted, "topic: has the maximum number of publishers",
                 "max_endpoints is {}", max_endpoints);
   }
   if (own.subscribes && subscribers >= max_endpoints) {
-    return fail(Errc::exhausted, "topic: has as many subscribers as it can have",
+    return fail(Errc::exhausted, "topic: has the maximum number of subscribers",
                 "max_endpoints is {}", max_endpoints);
   }
   return {};
@@ -236,7 +237,7 @@ Status join_all(Node& node, TopicService& service, const std::string& topic,
   for (const NodeId& id : nodes) {
     auto answers = node.ask(id, "topic/" + topic, static_cast<std::uint32_t>(TopicRequest::join),
                             facts, fds, deadline);
-    // It has ended, or left, meanwhile.
+    // The process has ended or left meanwhile.
     if (!answers && answers.error().code == Errc::not_found) continue;
     if (!answers) return answers.error();
     for (const Parcel& answer : *answers) {

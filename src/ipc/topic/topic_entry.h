@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entering and leaving a topic: what its endpoints agree on, and who they are.
+// Entering and leaving a topic: what its endpoints agree on, and which endpoints it has.
 #pragma once
 
 #include <cstdint>
@@ -25,37 +25,38 @@ struct TopicFacts {
   std::uint32_t pool_id = 0;
 };
 
-/// Words of a message, its frame's head included.
+/// The number of words of a message, including its frame's head.
 std::uint32_t message_words(const MessageType& type) noexcept;
 
-/// Words from one entry of a ring to the next: whole cache lines, so that a message touches no line
-/// of another one.
+/// The number of words from one entry of a ring to the next: whole cache lines, so that messages do
+/// not share lines.
 std::uint32_t entry_words(const MessageType& type) noexcept;
 
-/// Errors: invalid_argument, naming the member and its limit.
+/// Errors: invalid_argument, with the member and its limit.
 Status check_topic_config(const TopicConfig& config);
 
-/// What the topic has, when `is_there`; else what `type` and `config` say, which is then written
-/// down. Errors: exists (they differ), not_found (not there, and no type is given), those of the
-/// entry.
+/// The topic's facts, if `is_there`; else those of `type` and `config`, which are then written to
+/// the entry. Errors: exists (they differ), not_found (the topic does not exist, and no type is
+/// given), those of the entry.
 Result<TopicFacts> agree_on_topic(const RegistryEntry& entry, bool is_there,
                                   const std::optional<MessageType>& type,
                                   const TopicConfig& config);
-/// What an entry says. Errors: corrupt.
+/// The facts in an entry's text. Errors: corrupt.
 Result<TopicFacts> read_topic(const std::string& text);
 
-/// An endpoint that nobody knows yet.
+/// Makes an endpoint that no other one knows yet.
 Result<TopicService::Own> make_endpoint(const TopicFacts& facts, const TopicConfig& config);
 
-/// Errors: exhausted (one publisher, or one subscriber, more than there may be).
+/// Checks the limit of endpoints. Errors: exhausted (too many publishers or subscribers).
 Status check_room(const std::vector<std::string>& members, const TopicService::Own& own,
                   std::uint32_t max_endpoints);
 /// The name of an endpoint's file: node, endpoint, role.
 std::string member_name(const NodeId& node, const TopicService::Own& own);
 
-/// Makes an endpoint that sends and receives one of its own peers, so that it gets what it sends.
+/// Makes an endpoint that sends and receives one of its own peers, so that it receives what it
+/// sends.
 Status add_itself(const Node& node, TopicService& service);
-/// Introduces an endpoint to those that were there before. Errors: those of Node::ask().
+/// Introduces an endpoint to the members. Errors: those of Node::ask().
 Status join_all(Node& node, TopicService& service, const std::string& topic,
                 const std::vector<std::string>& members, const Deadline& deadline);
 void leave_all(Node& node, TopicService& service, const std::string& topic,

@@ -17,12 +17,12 @@ using namespace ipc;  // NOLINT: this file is a front of that folder
 
 namespace {
 
-// After that, frames of the same publisher are not waited for.
+// How long frames of a publisher are not waited for after one did not arrive in time.
 constexpr auto silence_time = std::chrono::seconds(5);
 
-// Whether a frame cannot be had for what its publisher says of it. Else it has left the window
-// (not_found), its process has ended, was killed or stopped while it freed the slot (busy), does
-// not answer (timeout), or this process has too little of something.
+// Whether a frame was refused because its publisher describes it wrongly. Other causes: it has left
+// the window (not_found), its process was killed or stopped while it freed the slot (busy), has
+// ended, or does not answer (timeout), or this process has run out of a resource.
 bool is_nonsense(Errc code) {
   switch (code) {
     case Errc::not_found:
@@ -45,7 +45,7 @@ std::uint32_t slot_index(const FrameHead& head) {
 
 [[gnu::hot]] inline Result<std::shared_ptr<SlotBuffer>> TopicEndpoint::State::take_slot(
     const FrameHead& head, bool may_ask) {
-  // Arenas of this process are never among those that it borrows from.
+  // `last_arena` is an arena of another process, never of this one.
   if (!last_arena || last_arena->identity().arena_id != head.arena_id)
     return take_slot_elsewhere(head, may_ask);
   return last_arena->borrow(slot_index(head), head.descriptor.generation(), may_ask);
@@ -66,7 +66,7 @@ std::uint32_t slot_index(const FrameHead& head) {
   if (known != arenas.end()) {
     last_arena = *known;
   } else {
-    if (!may_ask) return fail(Errc::timeout, "peer: did not answer before");
+    if (!may_ask) return fail(Errc::timeout, "peer: did not answer an earlier request");
     HALYARD_TRY(last_arena,
                 BorrowedArena::get(node, head.owner, head.arena_id, Deadline(arena_timeout)));
     keep(last_arena);
@@ -103,7 +103,7 @@ std::uint32_t slot_index(const FrameHead& head) {
   return {};
 }
 
-// Of a frame of a known form the first line says all.
+// For a frame of a known form, the first line of the head is enough.
 [[gnu::hot]] void TopicEndpoint::State::load(const SharedWord* words, std::uint64_t known_form,
                                              std::span<std::byte> bytes) {
   if (facts.type.has_frame) {
@@ -140,14 +140,15 @@ Result<Tensor> TopicEndpoint::State::take_dma_frame(const FrameHead& head,
   if (peer.view.header().wants_room.load(std::memory_order_relaxed) != 0) wake_all(record.position);
 }
 
-// One message of one publisher, if there is one that can be had.
+// Reads one message of one publisher, if one is available.
 [[gnu::hot]] bool TopicEndpoint::State::read_from(PeerEndpoint& peer, std::span<std::byte> bytes,
                                                   Tensor* frame) {
   const auto ring = peer.view.readable_ring();
   const std::uint64_t window = std::min<std::uint64_t>(facts.depth, ring.capacity);
   const std::uint64_t lost_before = peer.place.lost;
   bool found = false;
-  // One that sends nonsense faster than it is read does not keep others from being read.
+  // The limit of tries: a publisher that sends malformed messages faster than they are read does
+  // not keep others from being read.
   for (std::uint64_t tries = 0; tries <= window; ++tries) {
     if (config.latest_only) peer.place.catch_up(ring, 1);
     const auto copy = [&](const SharedWord* words) { load(words, peer.form_number, bytes); };
@@ -178,13 +179,14 @@ Result<Tensor> TopicEndpoint::State::take_dma_frame(const FrameHead& head,
       bytes.size() == facts.type.inline_bytes && (frame != nullptr || !facts.type.has_frame);
   if (!is_of_this_process() || !is_right) return incoming;
   const std::lock_guard lock(receive_mutex);
-  // Whoever receives is awake.
+  // A thread that receives is awake.
   if (fd_is_used) own().header().waits.store(0, std::memory_order_relaxed);
   for (bool is_again = false;; is_again = true) {
     refresh_receiver();
     auto& peers = receive_known.peers;
     std::vector<std::shared_ptr<PeerEndpoint>> drained;
-    // Begins behind the one that was read last, so that none is read more often than another.
+    // Begins with the publisher after the one that was read last, so that all are read equally
+    // often.
     if (next_peer >= peers.size()) next_peer = 0;
     std::size_t at = next_peer;
     for (std::size_t i = 0; i < peers.size() && !incoming.has_message; ++i) {
@@ -211,7 +213,7 @@ Result<Tensor> TopicEndpoint::State::take_dma_frame(const FrameHead& head,
   return state_->recv(inline_bytes, frame);
 }
 
-// Under the receive mutex.
+// Must be called with receive_mutex locked.
 [[gnu::hot]] bool TopicEndpoint::State::finds_message() {
   refresh_receiver();
   return std::any_of(receive_known.peers.begin(), receive_known.peers.end(), [](const auto& peer) {
@@ -221,7 +223,8 @@ Result<Tensor> TopicEndpoint::State::take_dma_frame(const FrameHead& head,
   });
 }
 
-// The descriptor says nothing from here on until something comes; one looks once more after it.
+// Arms the descriptor: it stays quiet until a message arrives. The caller must look for messages
+// once more after this call.
 void TopicEndpoint::State::begin_waiting_at_fd() {
   service->own().notifier.clear();
   own().header().waits.store(EndpointHeader::waits_at_fd, std::memory_order_seq_cst);
@@ -256,7 +259,7 @@ bool TopicEndpoint::State::wait_for(std::chrono::nanoseconds timeout) {
         SharedWord::pause();
       }
       if (deadline.is_over()) return false;
-      // With one publisher, at its word; with several, at the descriptor that all can wake.
+      // With one publisher: waits at its head. With several: at the descriptor, which all can wake.
       const bool is_one = receive_known.peers.size() == 1 && !fd_is_used;
       waits.store(is_one ? EndpointHeader::waits_at_head : EndpointHeader::waits_at_fd,
                   std::memory_order_seq_cst);
@@ -295,7 +298,7 @@ int TopicEndpoint::fd() {
   if (!state_->fd_is_used) {
     state_->fd_is_used = true;
     state_->begin_waiting_at_fd();
-    // What has come before nobody would be told of.
+    // Nobody would report the messages that came before.
     if (state_->finds_message()) notify(state_->service->own().notifier.sender());
   }
   return state_->service->own().notifier.fd();

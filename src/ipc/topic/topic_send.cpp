@@ -15,7 +15,7 @@ using namespace ipc;  // NOLINT: this file is a front of that folder
 
 namespace {
 
-// Of a tensor that a pool has given.
+// The slot of a tensor that was allocated from a pool.
 SlotBuffer& slot_in_pool(const Tensor& tensor) {
   return static_cast<SlotBuffer&>(*tensor.buffer());
 }
@@ -31,14 +31,15 @@ SlotBuffer& slot_in_pool(const Tensor& tensor) {
 [[gnu::cold]] Error TopicEndpoint::State::why_not(std::size_t bytes, const Tensor* frame) const {
   if (!is_of_this_process())
     return fail(Errc::unsupported, "topic: belongs to the process that forked this one");
-  if (!publishes) return fail(Errc::unsupported, "topic: this endpoint is a subscriber alone");
+  if (!publishes) return fail(Errc::unsupported, "topic: this endpoint is only a subscriber");
   if (bytes != inline_bytes) {
-    return fail(Errc::invalid_argument, "inline_bytes: must be as many as the type has",
+    return fail(Errc::invalid_argument, "inline_bytes: must have the size of the type",
                 "{}, the type has {}", bytes, inline_bytes);
   }
   if ((frame != nullptr) != has_frame) {
-    return fail(Errc::invalid_argument,
-                frame == nullptr ? "frame: the type has one" : "frame: the type has none");
+    return fail(Errc::invalid_argument, frame == nullptr
+                                            ? "frame: is required, the message type has one"
+                                            : "frame: must be absent, the message type has none");
   }
   return fail(Errc::invalid_argument, "frame: is an empty tensor");
 }
@@ -67,8 +68,8 @@ Result<Tensor> TopicEndpoint::State::copy_to_pool(const Tensor& frame) {
   return copy;
 }
 
-// Subscribers get to know this process's memory before the first frame in it: they can read it also
-// when this process is killed right after.
+// Introduces this process's memory to subscribers before the first frame in it, so that they can
+// read the frame even if this process is killed right after.
 [[gnu::hot]] inline void TopicEndpoint::State::offer(const SlotHome& home) {
   const bool is_known =
       home.identity().arena_id == offered_arena && offered_version == send_known.version;
@@ -100,13 +101,13 @@ Result<Tensor> TopicEndpoint::State::copy_to_pool(const Tensor& frame) {
     const auto answers =
         node->ask(peer->node, "topic/" + name, static_cast<std::uint32_t>(TopicRequest::offer),
                   std::span<const std::byte>(parcel->bytes), fds, Deadline(arena_timeout));
-    if (!answers) continue;  // it asks itself when it needs to
+    if (!answers) continue;  // the peer will ask when it needs the memory
     for (const Parcel& answer : *answers)
       static_cast<void>((*part)->service().add_borrower(peer->node, answer).has_value());
   }
 }
 
-// A slot that lists the buffers, and holds them until nobody has the frame.
+// Allocates a slot that lists the buffers, and holds them until no process has the frame.
 Result<Tensor> TopicEndpoint::State::hold_buffers(
     std::vector<std::shared_ptr<Buffer>> dma_buffers) {
   HALYARD_TRY(const auto own_pool, get_pool());
@@ -123,7 +124,7 @@ Result<Tensor> TopicEndpoint::State::hold_buffers(
   return tensor;
 }
 
-// Subscribers get the descriptor before the first frame in the buffer, as they get to know arenas.
+// Subscribers get the descriptor before the first frame in the buffer, as they do for arenas.
 void TopicEndpoint::State::pass(const Buffer& buffer) {
   constexpr std::size_t max_passed = 4096;
   if (passed.size() >= max_passed) passed.clear();
@@ -131,7 +132,7 @@ void TopicEndpoint::State::pass(const Buffer& buffer) {
   const BufferFacts buffer_facts{buffer.id(), buffer.size_bytes()};
   for (const auto& peer : send_known.peers) {
     if (peer->node == node->id() || !passed.emplace(buffer_facts.id, peer->node).second) continue;
-    // One that does not take it now asks when it needs it.
+    // A peer that does not take it now asks when it needs it.
     static_cast<void>(node->ask(peer->node, "topic/" + name,
                                 static_cast<std::uint32_t>(TopicRequest::buffer), buffer_facts,
                                 std::span(&fd, 1), Deadline(arena_timeout))
@@ -139,7 +140,7 @@ void TopicEndpoint::State::pass(const Buffer& buffer) {
   }
 }
 
-// For a frame that lies in no pool: writes its head to sent_head; `kept` holds its slot.
+// For a frame that is not in a pool: writes its head to sent_head. `kept` holds its slot.
 [[gnu::noinline]] Status TopicEndpoint::State::put_outside_frame(const Tensor& frame,
                                                                  std::shared_ptr<Buffer>& kept) {
   auto dma_buffers = dma_buffers_of(frame);
@@ -163,13 +164,13 @@ void TopicEndpoint::State::pass(const Buffer& buffer) {
 [[gnu::hot]] inline Status TopicEndpoint::State::put_slot_frame(const Tensor& frame,
                                                                 SlotBuffer& slot) {
   slot.publish();
-  // The ring orders what was written before what is read, but ThreadSanitizer does not see that two
-  // endpoints of one process map it at two addresses.
+  // The ring orders writes before reads, but ThreadSanitizer does not see that two endpoints of one
+  // process map it at two addresses.
   tsan_release(slot.bytes().data());
   const SlotHome& home = *slot.home();
   offer(home);
   if (sent_head.form == 0 || !sent_form.is_of(frame)) return put_new_form(frame, slot);
-  // All else is as it was for the frame before.
+  // All other fields are those of the previous frame.
   sent_head.owner = home.identity().node;
   sent_head.arena_id = home.identity().arena_id;
   put_slot(sent_head.descriptor, slot, frame.offset_bytes());
@@ -185,7 +186,8 @@ void TopicEndpoint::State::pass(const Buffer& buffer) {
   return {};
 }
 
-// Where a subscriber says how far it has read this publisher; null: it does not say yet.
+// The record in which a subscriber stores how far it has read this publisher; null if there is none
+// yet.
 [[gnu::hot]] const ReaderRecord* TopicEndpoint::State::record_of(PeerEndpoint& peer) const {
   const std::uint64_t id = service->own().id;
   if (peer.its_record == nullptr ||
@@ -194,7 +196,7 @@ void TopicEndpoint::State::pass(const Buffer& buffer) {
   return peer.its_record;
 }
 
-// A subscriber's record that has not read the oldest message of the window; null: all have.
+// The record of a subscriber that has not read the oldest message of the window; null if all have.
 [[gnu::hot]] const ReaderRecord* TopicEndpoint::State::find_full() {
   for (const auto& peer : send_known.peers) {
     const ReaderRecord* const record = record_of(*peer);
@@ -205,11 +207,12 @@ void TopicEndpoint::State::pass(const Buffer& buffer) {
   return nullptr;
 }
 
-// Frames that have left the window, and those that all have read and no late subscriber can ask
-// for: so the next frame finds memory that is warm, and few frames live at a time.
+// Releases frames that have left the window, and frames that all subscribers have read and no late
+// subscriber can ask for. So the next frame gets memory that is warm, and few frames live at a
+// time.
 [[gnu::hot]] void TopicEndpoint::State::let_go_of_read_frames() {
   const auto before = [this](std::uint64_t count) { return head > count ? head - count : 0; };
-  // The new message has taken the place of the one that left the window.
+  // The new message replaced the one that left the window.
   first_kept = std::max(first_kept, before(facts.depth));
   std::uint64_t read = before(facts.history);
   for (const auto& peer : send_known.peers) {
@@ -233,7 +236,7 @@ void TopicEndpoint::State::pass(const Buffer& buffer) {
 }
 
 Status TopicEndpoint::State::wait_for_room(std::chrono::nanoseconds timeout) {
-  // Readers may come and go meanwhile.
+  // Readers may join and leave meanwhile.
   constexpr auto slice = std::chrono::milliseconds(20);
   const Deadline deadline(timeout);
   SharedWord& wants_room = own().header().wants_room;
@@ -254,8 +257,8 @@ Status TopicEndpoint::State::wait_for_room(std::chrono::nanoseconds timeout) {
   return fail(Errc::timeout, "topic: a subscriber has not read in time", "depth {}", facts.depth);
 }
 
-// What publishing writes, other processors have, and it takes them long to let go of it: they are
-// asked while the frame's head is made.
+// Other processors hold the cache lines that publishing writes, and it takes long to get them. They
+// are requested while the frame's head is made.
 [[gnu::hot]] inline void TopicEndpoint::State::claim_entry() const noexcept {
   __builtin_prefetch(&ring.state(head), 1);
   __builtin_prefetch(ring.words(head) + head_words, 1);
@@ -263,8 +266,8 @@ Status TopicEndpoint::State::wait_for_room(std::chrono::nanoseconds timeout) {
   __builtin_prefetch(&window[head % window.size()], 1);
 }
 
-// Where the entry has a frame of the same form, all but the first line is there: the other lines of
-// an entry are cold, and other processors may have them.
+// If the entry holds a frame of the same form, all lines but the first are there already. The other
+// lines of an entry are cold, and other processors may hold them.
 [[gnu::hot]] inline void TopicEndpoint::State::store_head(SharedWord* words) const {
   constexpr std::size_t form_word = offsetof(FrameHead, form) / sizeof(SharedWord);
   const std::uint64_t form_there = words[form_word].load(std::memory_order_relaxed);
@@ -273,7 +276,8 @@ Status TopicEndpoint::State::wait_for_room(std::chrono::nanoseconds timeout) {
   store_bytes(words, is_same ? head_bytes.first(first_line_bytes) : head_bytes);
 }
 
-// Publishing and then looking here, waiting and then looking there: one of the two sees the other.
+// The publisher publishes and then looks for waiting subscribers; a subscriber announces its wait
+// and then looks for messages. So at least one sees the other.
 [[gnu::hot]] inline void TopicEndpoint::State::wake_subscribers() {
   bool wakes_at_head = false;
   for (const auto& peer : send_known.peers) {
@@ -310,7 +314,8 @@ Status TopicEndpoint::State::wait_for_room(std::chrono::nanoseconds timeout) {
   if (frame != nullptr) kept.swap(window[head % window.size()]);
   ++head;
   wake_subscribers();
-  // What the new message pushes out of the window goes after it is there: `kept` is that.
+  // `kept` is now the frame that left the window. It is released after the new message is
+  // published.
   if (frame != nullptr) let_go_of_read_frames();
   return {};
 }

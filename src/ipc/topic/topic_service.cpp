@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever comes later introduces itself to those that are there; the registry's lock orders them.
+// The other endpoints of a topic. An endpoint that joins introduces itself to those that are there;
+// the lock of the registry's entry orders them.
 #include "ipc/topic/topic_service.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ void wait_at(const SharedWord& word, std::uint32_t seen,
 
 Result<EndpointView> view_of_peer(const MappedMemory& memory, bool publishes,
                                   std::uint32_t entry_words, std::uint64_t layout_hash) {
-  // Read once: what is checked is what is used.
+  // The fields are copied once, so that what is checked is what is used.
   const auto& header =
       *std::launder(reinterpret_cast<const EndpointHeader*>(memory.bytes().data()));
   const EndpointLayout layout{header.readers, header.entries, header.entry_words};
@@ -38,7 +39,7 @@ Result<EndpointView> view_of_peer(const MappedMemory& memory, bool publishes,
                     (layout.entries == 0 || std::has_single_bit(layout.entries)) &&
                     layout.size_bytes() <= memory.bytes().size();
   if (!fits || (publishes && layout.entries == 0) || header.layout_hash != layout_hash)
-    return fail(Errc::malformed, "peer: what its endpoint's memory says is nonsense");
+    return fail(Errc::malformed, "peer: the header of its endpoint's memory is not valid");
   return EndpointView(memory.bytes(), layout);
 }
 
@@ -46,7 +47,7 @@ Result<std::shared_ptr<PeerEndpoint>> open_peer(const NodeId& node, const Parcel
                                                 const EndpointView& own) {
   const auto facts = parcel.as<EndpointFacts>();
   if (!facts || facts->id == 0 || facts->role < 1 || facts->role > 3 || parcel.fds.size() != 2)
-    return fail(Errc::malformed, "peer: what it says of its endpoint is nonsense");
+    return fail(Errc::malformed, "peer: its description of its endpoint is not valid");
   auto peer = std::make_shared<PeerEndpoint>();
   peer->node = node;
   peer->id = facts->id;
@@ -76,7 +77,7 @@ Result<Parcel> TopicService::answer(const NodeId& from, std::uint32_t request, P
   switch (static_cast<TopicRequest>(request)) {
     case TopicRequest::join: {
       HALYARD_TRY(auto peer, open_peer(from, body, own_.view));
-      // Its own request, in a process that has several endpoints.
+      // This endpoint's own request, in a process that has several endpoints.
       if (peer->id == own_.id) return introduction();
       HALYARD_RETURN_IF_ERROR(add(std::move(peer), false));
       return introduction();
@@ -107,10 +108,10 @@ Result<Parcel> TopicService::answer(const NodeId& from, std::uint32_t request, P
       return Parcel{};
     }
   }
-  return fail(Errc::malformed, "request: is none that a topic knows", "{}", request);
+  return fail(Errc::malformed, "request: is unknown to a topic", "{}", request);
 }
 
-// Somebody who offers without end is not kept up with.
+// Limits the offers of one process that have not been taken yet.
 Status TopicService::check_offers(const NodeId& from) const {
   constexpr std::ptrdiff_t max_offers = 8;
   const std::lock_guard lock(mutex_);
@@ -118,7 +119,7 @@ Status TopicService::check_offers(const NodeId& from) const {
     return arena->identity().node == from;
   });
   if (of_it < max_offers) return {};
-  return fail(Errc::exhausted, "topic: what was offered has not been looked at yet");
+  return fail(Errc::exhausted, "topic: too many offers of memory are not taken yet");
 }
 
 Status TopicService::take_buffer(const NodeId& from, Parcel body) {
@@ -130,7 +131,7 @@ Status TopicService::take_buffer(const NodeId& from, Parcel body) {
   const auto of_it = std::count_if(buffers_.begin(), buffers_.end(),
                                    [&](const auto& buffer) { return buffer.owner == from; });
   if (of_it >= max_buffers)
-    return fail(Errc::exhausted, "topic: what was passed has not been looked at yet");
+    return fail(Errc::exhausted, "topic: too many passed buffers are not taken yet");
   buffers_.push_back({from, *facts, std::move(body.fds[0])});
   version_.fetch_add(1, std::memory_order_release);
   return {};
@@ -150,11 +151,11 @@ void TopicService::forget(const NodeId& gone) {
   gone_.push_back(gone);
   version_.fetch_add(1, std::memory_order_release);
   drop_old_offers(not_wanted);
-  // What others have published is kept until it is read.
+  // The memory of publishers that have left is kept until it is read.
   std::erase_if(peers_, [](const auto& peer) { return peer->has_left && !peer->record; });
 }
 
-// An endpoint that never receives keeps the memory of a few processes that have ended, not of all.
+// Keeps the offers of only a few ended processes, in case this endpoint never receives.
 void TopicService::drop_old_offers(std::vector<std::shared_ptr<BorrowedArena>>& dropped) {
   constexpr std::size_t max_gone = 8;
   constexpr std::size_t max_names = 4096;
@@ -177,8 +178,7 @@ Status TopicService::add(std::shared_ptr<PeerEndpoint> peer, bool is_late) {
     others += known->has_left ? 0 : 1;
   }
   if (others >= std::size_t{2} * own_.max_endpoints) {
-    return fail(Errc::exhausted, "topic: has as many endpoints as it can have", "{} others",
-                others);
+    return fail(Errc::exhausted, "topic: has the maximum number of endpoints", "{} others", others);
   }
   if (peer->publishes && own_.subscribes) HALYARD_RETURN_IF_ERROR(begin_reading(*peer, is_late));
   peers_.push_back(std::move(peer));
@@ -187,7 +187,7 @@ Status TopicService::add(std::shared_ptr<PeerEndpoint> peer, bool is_late) {
   return {};
 }
 
-// From the beginning, if the publisher has come later; else what it has published lately.
+// If the publisher joined later, reads from its first message; else from its last `history` ones.
 Status TopicService::begin_reading(PeerEndpoint& peer, bool is_late) {
   ReaderRecord* const records = own_.view.records();
   const std::uint32_t count = own_.view.layout().readers;
@@ -199,7 +199,7 @@ Status TopicService::begin_reading(PeerEndpoint& peer, bool is_late) {
   ReaderRecord* free = find_free();
   if (free == records + count && drop_left()) free = find_free();
   if (free == records + count) {
-    return fail(Errc::exhausted, "topic: reads as many publishers as it can", "{}", count);
+    return fail(Errc::exhausted, "topic: reads the maximum number of publishers", "{}", count);
   }
   const SharedWord& head = peer.view.header().head;
   const auto begin = [&] {
@@ -213,7 +213,7 @@ Status TopicService::begin_reading(PeerEndpoint& peer, bool is_late) {
   free->lost.store(0, std::memory_order_relaxed);
   free->position.store(peer.place.next, std::memory_order_relaxed);
   free->publisher.store(peer.id, std::memory_order_seq_cst);
-  // A publisher that waits for its readers knows this one from here on.
+  // From here on a publisher that waits for its readers knows this one.
   if (is_late) {
     peer.place.next = std::max(peer.place.next, begin());
     free->position.store(peer.place.next, std::memory_order_release);
@@ -228,7 +228,8 @@ void TopicService::read_all() noexcept {
     records[i].position.store(UINT64_MAX, std::memory_order_release);
 }
 
-// This endpoint has not received for long: what the first publisher that has left has sent is lost.
+// For an endpoint that has not received for a long time: drops the first publisher that has left.
+// Its unread messages are lost.
 bool TopicService::drop_left() noexcept {
   const auto left = std::find_if(peers_.begin(), peers_.end(), [](const auto& peer) {
     return peer->has_left && peer->record != nullptr;
@@ -259,7 +260,7 @@ void TopicService::remove(const std::vector<std::shared_ptr<PeerEndpoint>>& read
   version_.fetch_add(1, std::memory_order_release);
 }
 
-// Whoever waits on this endpoint looks at the peers again.
+// Makes threads that wait on this endpoint look at the peers again.
 void TopicService::wake() noexcept {
   SharedWord::fence(std::memory_order_seq_cst);
   const std::uint64_t waits = own_.view.header().waits.load(std::memory_order_relaxed);

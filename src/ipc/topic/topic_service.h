@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An endpoint among the others of its topic: who is there, and the memory of each.
+// The other endpoints of a topic, as one endpoint knows them, and the memory of each.
 #pragma once
 
 #include <atomic>
@@ -25,11 +25,12 @@ namespace halyard::ipc {
 
 /// Requests for the key "topic/<name>".
 enum class TopicRequest : std::uint32_t {
-  join = 1,   ///< EndpointFacts, descriptors of the memory and of the notifier; the answer likewise
+  join =
+      1,  ///< EndpointFacts, descriptors of the memory and of the notifier; the answer has the same
   leave = 2,  ///< EndpointFacts
-  offer = 3,  ///< ArenaOffer: its frames lie there, or will; the answer is its acceptance
-  look = 4,   ///< nothing; the answer is as that of join: for tools, which do not take part
-  /// BufferFacts and the descriptor of a DMA-BUF: frames will come that lie in it
+  offer = 3,  ///< ArenaOffer: the sender's frames lie there, or will; the answer is an acceptance
+  look = 4,   ///< nothing; the answer is that of join. For tools, which do not take part
+  /// BufferFacts and the descriptor of a DMA-BUF, which will hold frames.
   buffer = 5,
 };
 struct EndpointFacts {
@@ -49,25 +50,28 @@ struct HALYARD_LOCAL PeerEndpoint {
   MappedMemory memory;
   EndpointView view;
   Fd notifier;
-  /// It has left. What it has published can still be read.
+  /// The endpoint has left. What it has published can still be read.
   std::atomic<bool> has_left{false};
-  // For those who read its messages:
+  // For endpoints that read its messages:
   ReadPlace place;
-  std::uint64_t form_number = 0;  ///< of its last frame; 0: none is known
+  std::uint64_t form_number = 0;  ///< of its last frame; 0: unknown
   TensorForm form;
-  /// Until when its frames ask no process for memory: one that they named did not answer.
+  /// Until when its frames must not ask a process for memory, because such a process did not
+  /// answer.
   std::chrono::steady_clock::time_point silent_until;
-  ReaderRecord* record = nullptr;  ///< this endpoint's own, of its messages
+  ReaderRecord* record = nullptr;  ///< this endpoint's record of the peer's messages
   std::uint64_t received = 0;
-  // For those who publish to it:
-  const ReaderRecord* its_record = nullptr;  ///< of this endpoint's messages, once it is known
+  // For endpoints that publish to it:
+  const ReaderRecord* its_record =
+      nullptr;  ///< the peer's record of this endpoint's messages, once known
 };
 
-/// The endpoint in a stranger's memory, of at least a header's size, after a look at what it says
-/// of itself. Errors: malformed, version.
+/// The endpoint in another process's memory, which must be at least as large as a header. Checks
+/// the header's values. Errors: malformed, version.
 Result<EndpointView> view_of_peer(const MappedMemory& memory, bool publishes,
                                   std::uint32_t entry_words, std::uint64_t layout_hash);
-/// Checks what a stranger's memory says of itself. Errors: malformed, version, permission, corrupt.
+/// Opens an endpoint in another process's memory and checks its values. Errors: malformed, version,
+/// permission, corrupt.
 Result<std::shared_ptr<PeerEndpoint>> open_peer(const NodeId& node, const Parcel& parcel,
                                                 const EndpointView& own);
 
@@ -92,23 +96,24 @@ class HALYARD_LOCAL TopicService final : public Service {
   const Own& own() const noexcept { return own_; }
   EndpointFacts facts() const noexcept;
   Result<Parcel> introduction() const;
-  /// Another endpoint, once; `is_late`: this one has come after it.
+  /// Adds another endpoint, unless it is known. `is_late`: this endpoint joined after it.
   Status add(std::shared_ptr<PeerEndpoint> peer, bool is_late);
 
-  /// Says to all publishers, those that have left among them, that it wants nothing more.
+  /// Tells all publishers, including those that have left, that this endpoint reads no more
+  /// messages.
   void read_all() noexcept;
-  /// Changes whenever the peers do.
+  /// Changes whenever the peers change.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
   std::vector<std::shared_ptr<PeerEndpoint>> peers() const;
-  /// What publishers have offered, to be kept or let go of by the caller, never by the node's
-  /// thread; and the processes that have ended since, whose arenas can go when all is read.
+  /// What publishers have offered. The caller keeps or releases it, never the node's thread.
+  /// `gone`: processes that have ended since, whose arenas can be released when all is read.
   struct Offers {
     std::vector<std::shared_ptr<BorrowedArena>> arenas;
     std::vector<PassedBuffer> buffers;
     std::vector<NodeId> gone;
   };
   Offers take_offers();
-  /// Those whose messages are all read, and who have left.
+  /// Removes peers that have left and whose messages are all read.
   void remove(const std::vector<std::shared_ptr<PeerEndpoint>>& read) noexcept;
 
  private:
@@ -130,9 +135,9 @@ class HALYARD_LOCAL TopicService final : public Service {
   std::vector<NodeId> gone_;
 };
 
-/// Wakes all that wait at a word of shared memory, in any process.
+/// Wakes all threads that wait at a word of shared memory, in any process.
 void wake_all(const SharedWord& word) noexcept;
-/// Waits at a word until somebody wakes, while its lower half is `seen`; or until the time is over.
+/// Waits at a word while its lower half is `seen`, until it is woken or the time is over.
 void wait_at(const SharedWord& word, std::uint32_t seen, std::chrono::nanoseconds timeout) noexcept;
 
 }  // namespace halyard::ipc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an endpoint of a topic has: for those of its files that send and that receive.
+// The state of a topic's endpoint, for the files that send and that receive.
 #pragma once
 
 #include <atomic>
@@ -23,36 +23,37 @@
 
 namespace halyard {
 
-/// While somebody waits for a peer that is stopped, frames are late: better to lose them.
+/// How long to wait for a peer that may be stopped. Frames are late meanwhile: it is better to lose
+/// them.
 inline constexpr auto arena_timeout = std::chrono::milliseconds(500);
 
 struct HALYARD_LOCAL TopicEndpoint::State {
   std::string name;
   ipc::TopicFacts facts;
-  TopicConfig config;  // this endpoint's own choices
+  TopicConfig config;  // the configuration of this endpoint
   std::shared_ptr<ipc::Node> node;
   std::shared_ptr<ipc::TopicService> service;
-  std::string member;  // the name of its file
+  std::string member;  // the name of its file in the registry
 
-  // The peers as a thread that sends, or receives, knows them.
+  // The peers as the sending or the receiving side knows them.
   struct Known {
     std::uint64_t version = 0;
     std::vector<std::shared_ptr<ipc::PeerEndpoint>> peers;
   };
 
-  // When a camera's frame has gone through the caches, all else has left them. So what each message
-  // needs lies together, in the order of its use, some of it a second time.
-  alignas(64) ipc::ShortLock send_mutex;  // of what follows, what is said of all messages aside
+  // A camera frame that passes through the caches evicts everything else. So the data that each
+  // message needs lies together, in the order of its use, and some of it is a second copy.
+  alignas(64) ipc::ShortLock send_mutex;  // protects the fields below that change
   bool publishes = false;
   bool has_frame = false;
   bool may_have_no_room = false;  // Overflow other than drop_oldest
   std::uint32_t process = fork_generation();
   std::uint32_t inline_bytes = 0;
-  std::uint32_t head_words = 0;  // of a frame's head, before the inline bytes
-  std::uint64_t head = 0;        // messages sent
+  std::uint32_t head_words = 0;  // words of a frame's head, before the inline bytes
+  std::uint64_t head = 0;        // number of messages sent
   ipc::RingMemory<ipc::SharedWord> ring;
   Known send_known;
-  // Whose arena all peers of which version know.
+  // The arena that all peers of this version know.
   std::uint64_t offered_version = 0;
   std::uint64_t offered_arena = 0;
   std::uint64_t sent_frame_bytes = 0;           // of the last frame
@@ -60,24 +61,25 @@ struct HALYARD_LOCAL TopicEndpoint::State {
   std::uint64_t first_kept = 0;                 // the oldest message whose frame is kept
   alignas(64) ipc::FrameHead sent_head;         // of the last frame
   ipc::TensorForm sent_form;
-  std::uint64_t forms = 0;  // that sent frames have had
+  std::uint64_t forms = 0;  // number of forms that sent frames have had
   std::vector<std::uint64_t>
-      offered;  // for `offered_version`, the arenas that all have been offered
+      offered;  // arenas that all peers of `offered_version` have been offered
   std::set<std::pair<std::uint64_t, ipc::NodeId>> offers;
-  std::set<std::pair<std::uint64_t, ipc::NodeId>> passed;  // buffers, by their ids, to whom
+  std::set<std::pair<std::uint64_t, ipc::NodeId>>
+      passed;  // ids of buffers, and the processes they were passed to
 
-  alignas(64) ipc::ShortLock receive_mutex;  // of what follows
+  alignas(64) ipc::ShortLock receive_mutex;  // protects the fields below
   Known receive_known;
   ipc::FrameHead received_head;
   std::size_t next_peer = 0;
   std::uint64_t lost = 0;
   std::uint64_t told_lost = 0;
-  std::uint64_t received_before = 0;  // from publishers that are gone
+  std::uint64_t received_before = 0;  // from publishers that were removed
   std::shared_ptr<ipc::BorrowedArena> last_arena;
   std::vector<std::shared_ptr<ipc::BorrowedArena>> arenas;
   ipc::ReceivedBuffers buffers;
-  std::vector<ipc::NodeId> gone;         // processes whose arenas go when all is read
-  std::vector<ipc::NodeId> gone_before;  // the last of those that went so
+  std::vector<ipc::NodeId> gone;  // ended processes whose arenas are released when all is read
+  std::vector<ipc::NodeId> gone_before;  // the last of those that were released
   std::atomic<bool> fd_is_used{false};
 
   std::mutex pool_mutex;
@@ -119,13 +121,14 @@ struct HALYARD_LOCAL TopicEndpoint::State {
     } else if (arenas.size() >= max_kept) {
       arenas.erase(arenas.begin());
     }
-    // Somebody forwards a frame of an ended process, which a frame that is held here keeps mapped.
+    // A process may forward a frame of an ended process, which a frame that is held here keeps
+    // mapped.
     const ipc::NodeId& owner = arena->identity().node;
     if (std::find(gone_before.begin(), gone_before.end(), owner) != gone_before.end())
       gone.push_back(owner);
     arenas.push_back(std::move(arena));
   }
-  // All is read: nothing names frames of processes that have ended any more.
+  // All messages are read, so none names frames of ended processes any more.
   void drop_gone() {
     const auto is_gone = [this](const std::shared_ptr<ipc::BorrowedArena>& arena) {
       return arena && std::find(gone.begin(), gone.end(), arena->identity().node) != gone.end();
@@ -142,7 +145,7 @@ struct HALYARD_LOCAL TopicEndpoint::State {
   }
   void note(const Error& error, bool is_corrupt) {
     const std::lock_guard lock(stats_mutex);
-    // One that has left the window says less than what came before.
+    // A frame that has left the window tells less than earlier errors.
     if (error.code != Errc::not_found || last_error.code == Errc::ok) last_error = error;
     if (is_corrupt) ++corrupt;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One epoll for the descriptors of all; topics are asked first, which costs no system call.
+// One epoll for all descriptors. Topics are asked first, since that needs no system call.
 #include "halyard/wait_set.h"
 
 #include <sys/epoll.h>
@@ -22,7 +22,7 @@ struct WaitSet::State {
     Fd timer;
     int fd = -1;
     bool is_ready = false;
-    std::vector<Suspended*> suspended;  ///< coroutines
+    std::vector<Suspended*> suspended;  ///< waiting coroutines
   };
   Fd epoll;
   std::vector<std::unique_ptr<Entry>> entries;
@@ -38,7 +38,7 @@ struct WaitSet::State {
     if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, entry->fd, &event) != 0) {
       return errno == EPERM || errno == EBADF
                  ? fail(Errc::invalid_argument, "fd: cannot be waited for", "{}", entry->fd)
-                 : fail_os("set: cannot wait for one more", errno);
+                 : fail_os("set: cannot add a descriptor", errno);
     }
     entries.push_back(std::move(entry));
     return {};
@@ -47,7 +47,7 @@ struct WaitSet::State {
   std::vector<Suspended*> resumable;
   bool is_resuming = false;
 
-  /// Coroutines go on one after the other. Each may add and remove entries, wait, and destroy
+  /// Resumes coroutines one after the other. Each may add and remove entries, wait, and destroy
   /// others.
   void resume(const std::vector<Suspended*>& ready) {
     resumable.insert(resumable.end(), ready.begin(), ready.end());
@@ -81,7 +81,7 @@ struct WaitSet::State {
                        [](const auto& entry) { return entry->endpoint != nullptr; });
   }
 
-  // Whether any entry is ready now; waits up to `timeout_ms`.
+  // Whether any entry is ready. Waits up to `timeout_ms`.
   Result<bool> poll(int timeout_ms) {
     epoll_event events[64];
     const int count = ::epoll_wait(epoll.get(), events, 64, timeout_ms);
@@ -106,7 +106,7 @@ struct WaitSet::State {
 Result<WaitSet> WaitSet::create() {
   auto state = std::make_unique<State>();
   state->epoll = Fd(::epoll_create1(EPOLL_CLOEXEC));
-  if (!state->epoll) return fail_os("set: no descriptor", errno);
+  if (!state->epoll) return fail_os("set: a descriptor cannot be created", errno);
   return WaitSet(std::move(state));
 }
 
@@ -135,7 +135,7 @@ Status WaitSet::add_timer(std::chrono::nanoseconds interval, std::uint64_t token
   when.it_interval.tv_nsec = static_cast<long>(interval.count() % 1'000'000'000);
   when.it_value = when.it_interval;
   if (!entry->timer || ::timerfd_settime(entry->fd, 0, &when, nullptr) != 0)
-    return fail_os("set: no timer", errno);
+    return fail_os("set: a timer cannot be created", errno);
   return state_->add(std::move(entry));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists and results as records, and back, through the same checks that callers meet.
+// Encodes attribute lists and results as records, and decodes them through the checks that all
+// callers meet.
 #include "halyard/attribute_blob.h"
 
 #include <unistd.h>
@@ -66,7 +67,7 @@ std::vector<std::byte> list_records(const AttributeList& list) {
   return std::move(out.get());
 }
 
-/// Records of all lists, in the order of their bytes.
+/// The records of all lists, sorted by their bytes.
 std::vector<std::byte> records_of(std::span<const AttributeList> lists) {
   std::vector<std::string> each;
   for (const AttributeList& list : lists) {
@@ -80,21 +81,21 @@ std::vector<std::byte> records_of(std::span<const AttributeList> lists) {
   return std::move(all.get());
 }
 
-/// Texts of others come into reports and onto terminals.
+/// Whether a text from another process is safe to print in reports and on terminals.
 bool is_clean(std::string_view text) {
   return is_utf8(text) &&
          std::ranges::none_of(text, [](unsigned char c) { return c < ' ' || c == 127; });
 }
 
 Error bad_record(const BlobEntry& entry) {
-  return fail(Errc::malformed, "blob: a record's value has another form", "key {:#06x}, {} bytes",
+  return fail(Errc::malformed, "blob: a record's value is malformed", "key {:#06x}, {} bytes",
               entry.key, entry.value.size());
 }
 
 /// Puts lists together, record by record.
 class ListReader {
  public:
-  /// False: it is none of a list's records.
+  /// Returns false if the record does not belong to a list.
   Result<bool> read(const BlobEntry& entry) {
     if (entry.key == key_of_record(BlobRecord::party)) {
       HALYARD_RETURN_IF_ERROR(finish_alternative());
@@ -161,7 +162,7 @@ class ListReader {
   }
 
   std::vector<AttributeList> lists_;
-  std::optional<AttributeList> own_;  ///< of the alternative that is being read
+  std::optional<AttributeList> own_;  ///< attributes of the alternative that is being read
   LayoutTag tag_;
   std::uint32_t cost_ = 0;
 };
@@ -172,7 +173,7 @@ Status check_unknown(const BlobEntry& entry) {
               "{:#06x}", entry.key);
 }
 
-/// What a result has beside its lists.
+/// The records of a result other than those of its lists.
 struct ResultRecords {
   bool has_choice = false, has_view = false;
   bool can_anchor = true;
@@ -200,7 +201,7 @@ bool read_view(const BlobEntry& entry, ResultRecords& out) {
          !std::exchange(out.has_view, true);
 }
 
-/// What others do with the CPU, as one party, without saying which of them.
+/// Adds what the other parties do with the CPU as one party, which does not name them.
 Status add_others(std::vector<AttributeList>& lists, std::uint8_t cpu) {
   if (cpu == 0) return {};
   lists.emplace_back(std::string(others_name));
@@ -218,11 +219,10 @@ Result<Reconciled> agree_again(std::vector<AttributeList> lists, const ResultRec
     return fail(Errc::corrupt, "blob: its parties agree on no buffer", "{}",
                 result.error().message());
   if (result->digest() != records.digest)
-    return fail(Errc::corrupt, "blob: its parties agree on another buffer here than there");
+    return fail(Errc::corrupt, "blob: its parties agree on another buffer in this library");
   if (std::ranges::find(result->views(), records.view.party, &PartyView::party) ==
       result->views().end())
-    return fail(Errc::corrupt, "blob: it is for a party that takes no part", "{}",
-                records.view.party);
+    return fail(Errc::corrupt, "blob: its party does not take part", "{}", records.view.party);
   ReconciledState& state = ReconciledState::edit(*result);
   state.views = {records.view};
   state.unknown_records = std::move(unknown);
@@ -309,7 +309,7 @@ Result<Reconciled> decode_result_records(std::span<const BlobEntry> entries,
     if (!is_good) return bad_record(entry);
   }
   if (!records.has_choice || !records.has_view)
-    return fail(Errc::malformed, "blob: lacks what was agreed on, or for whom it is");
+    return fail(Errc::malformed, "blob: lacks the record of the choice or of the party's view");
   HALYARD_TRY(auto lists, reader.finish());
   return agree_again(std::move(lists), records, std::move(unknown));
 }

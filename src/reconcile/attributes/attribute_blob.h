@@ -6,10 +6,11 @@
 
 namespace halyard {
 
-/// The records of a result for a party. Errors: not_found.
+/// The records of a result for one party. Errors: not_found.
 Result<std::vector<std::byte>> result_records(const Reconciled& result, std::string_view party);
 
-/// The result of records; the value of BlobRecord::buffer goes to `buffer` where it is asked for.
+/// Decodes a result from records. Sets `buffer`, unless it is null, to the value of the record
+/// BlobRecord::buffer.
 Result<Reconciled> decode_result_records(std::span<const BlobEntry> entries,
                                          std::span<const std::byte>* buffer);
 

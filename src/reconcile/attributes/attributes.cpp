@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Attribute lists: setting values, by key or from text.
 #include "halyard/attributes.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ std::string text_of(CodeLine where) {
   return fmt::format("{}:{}", file.substr(file.find_last_of('/') + 1), where.line);
 }
 
-/// "i.pitch_align[1]" is key and index.
+/// "i.pitch_align[1]" is a key and an index.
 struct IndexedName {
   std::string_view name;
   std::optional<std::size_t> index;
@@ -37,8 +38,8 @@ Result<IndexedName> split_index(std::string_view text) {
   return IndexedName{text.substr(0, open), static_cast<std::size_t>(text[open + 1] - '0')};
 }
 
-/// One number for a key of several values means all of them, but for an exact pitch: that of the
-/// first plane.
+/// The number of values that a single number sets: all values of the key, except for i.pitch_exact,
+/// where it sets the first plane's.
 std::size_t values_of_one(const KeyInfo& info) {
   return info.key == Key::pitch_exact ? 1 : info.count;
 }
@@ -58,7 +59,7 @@ Status accept_tags(AttributeList& list, const KeyInfo& info, const json& value) 
   return {};
 }
 
-/// One value, or a list of them; axes are written outermost first and kept innermost first.
+/// Sets one value or a list of them. Axes are written outermost first and stored innermost first.
 Status set_values(AttributeList& list, const KeyInfo& info, const json& value,
                   std::optional<std::size_t> index, const std::string& source) {
   const bool is_list = info.count > 1 && value.is_array() && !index;
@@ -97,12 +98,13 @@ Status AttributeList::set(Key key, AttributeValue value, std::size_t index, std:
     return fail(Errc::invalid_argument, "there is no such key", "party \"{}\": {:#x}", party_,
                 static_cast<unsigned>(key));
   if (index >= info->count)
-    return fail(Errc::invalid_argument, "the key has fewer values", "party \"{}\": {}[{}] of {}",
-                party_, info->name, index, info->count);
+    return fail(Errc::invalid_argument, "the index must be below the key's number of values",
+                "party \"{}\": {}[{}] of {}", party_, info->name, index, info->count);
   if (auto legal = check_value(*info, value); !legal)
     return fail(Errc::invalid_argument, legal.error().what, "party \"{}\": {}", party_,
                 legal.error().detail ? *legal.error().detail : std::string());
-  // One way to say a thing: most keys have one number, and padding of the value 0 is of zero.
+  // Normalizes the value: most keys use only `low`, and padding with the value 0 becomes padding
+  // with zeros.
   const bool has_high =
       info->type == ValueType::range || key == Key::policy || key == Key::pad_fill;
   if (!has_high) value.high = 0;
@@ -191,7 +193,8 @@ Status AttributeList::set_text(std::string_view key, std::string_view text, std:
     return fail(Errc::not_found, "there is no such key", "party \"{}\": {}", party_, key);
   const json value = json::parse(text, nullptr, false);
   if (value.is_discarded())
-    return fail(Errc::malformed, "the value is no JSON", "party \"{}\": {}: {}", party_, key, text);
+    return fail(Errc::malformed, "the value is not JSON", "party \"{}\": {}: {}", party_, key,
+                text);
   if (info->type == ValueType::layout) return accept_tags(*this, *info, value);
   return set_values(*this, *info, value, name->index, source);
 }

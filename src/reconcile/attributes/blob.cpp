@@ -27,7 +27,7 @@ static_assert(sizeof(BlobHead) == blob_head_bytes && offsetof(BlobHead, hash) ==
 constexpr std::size_t record_head_bytes = 8;
 
 Error corrupt(std::size_t at) {
-  return fail(Errc::corrupt, "blob: a record leaves it", "at byte {}", at);
+  return fail(Errc::corrupt, "blob: a record exceeds it", "at byte {}", at);
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ std::array<std::uint8_t, 16> blob_hash(std::span<const std::byte> bytes) noexcep
   const auto mix = [&](std::uint64_t word) {
     hash ^= word;
     hash *= prime;
-    // A word's upper bits reach the lower ones, as bytes would.
+    // The upper bits of the hash reach the lower ones, as they do when bytes are hashed.
     hash ^= hash >> 64;
   };
   std::size_t at = 0;
@@ -80,8 +80,8 @@ Result<std::vector<std::byte>> make_blob(BlobContent content, std::span<const st
   BlobHead head;
   const std::size_t size = sizeof(head) + records.size();
   if (size > attribute_blob_limit)
-    return fail(Errc::exhausted, "blob: what the parties say needs too many bytes",
-                "{}, at most {}", size, attribute_blob_limit);
+    return fail(Errc::exhausted, "blob: the parties' lists need too many bytes", "{}, at most {}",
+                size, attribute_blob_limit);
   head.size_bytes = static_cast<std::uint32_t>(size);
   head.content = static_cast<std::uint32_t>(content);
   head.hash = blob_hash(records);
@@ -96,7 +96,8 @@ Result<std::vector<BlobEntry>> read_blob(BlobContent content, std::span<const st
   if (blob.size() < sizeof(head) || blob.size() > attribute_blob_limit)
     return fail(Errc::malformed, "blob: must have 32 to 65536 bytes", "{}", blob.size());
   std::memcpy(&head, blob.data(), sizeof(head));
-  if (head.magic != BlobHead::magic_value) return fail(Errc::malformed, "blob: is none");
+  if (head.magic != BlobHead::magic_value)
+    return fail(Errc::malformed, "blob: does not begin with the magic number");
   if (head.major != BlobHead::major_value)
     return fail(Errc::version, "blob: has another version", "{}.{}, this library reads {}",
                 head.major, head.minor, BlobHead::major_value);
@@ -106,11 +107,11 @@ Result<std::vector<BlobEntry>> read_blob(BlobContent content, std::span<const st
                                               : "blob: has no result of reconcile()",
                 "content {}", head.content);
   if (head.size_bytes != blob.size())
-    return fail(Errc::corrupt, "blob: ends early or late", "{} bytes came, it says {}", blob.size(),
-                head.size_bytes);
+    return fail(Errc::corrupt, "blob: must have the size that its head states",
+                "{} bytes came, {} are stated", blob.size(), head.size_bytes);
   const auto records = blob.subspan(sizeof(head));
   if (head.hash != blob_hash(records))
-    return fail(Errc::corrupt, "blob: was changed on its way, its digest differs");
+    return fail(Errc::corrupt, "blob: was changed, its digest differs");
   std::vector<BlobEntry> entries;
   entries.reserve(records.size() / 24);
   for (std::size_t at = 0; at != records.size();) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blob: records of attribute lists and results as bytes that other processes read. The form:
-// docs/negotiation.md.
+// Blob: attribute lists and results as bytes that other processes read. A blob consists of records.
+// The form is documented in docs/negotiation.md.
 #pragma once
 
 #include <array>
@@ -20,27 +20,28 @@ static_assert(std::endian::native == std::endian::little, "numbers are stored as
 
 enum class BlobContent : std::uint32_t { lists = 1, result = 2 };
 
-/// Keys of records beside those of attributes.
+/// Keys of records other than attributes.
 enum class BlobRecord : std::uint16_t {
-  party = 0x8001,        ///< who says what follows, and as which engine
+  party = 0x8001,        ///< the party of the records that follow, and its engine
   alternative = 0x8002,  ///< a layout that the party accepts; its attributes follow
-  choice = 0x8003,       ///< of a result: its layouts and what is true of the machine
-  view = 0x8004,         ///< of a result: for whom it is, and what that party may do
-  buffer = 0x8005,       ///< of an exported buffer: its memory
+  choice = 0x8003,  ///< of a result: a digest of its layouts and facts, and whether the machine can
+                    ///< keep a buffer attached
+  view = 0x8004,    ///< of a result: the party it is for, and what that party may do
+  buffer = 0x8005,  ///< of an exported buffer: its memory
 };
 
 inline constexpr std::size_t blob_head_bytes = 32;
-/// Where in the head the size of all stands, 32 bits.
+/// Offset of the blob's size in the head, 32 bits.
 inline constexpr std::size_t blob_size_offset = 8;
 
-/// Keys from here on must be known to the reader.
+/// A reader must know all keys that have this bit.
 inline constexpr std::uint16_t blob_critical_bit = 0x8000;
 
-/// FNV-1a of 128 bits (RFC 9923) over 64-bit words, little endian, the last one filled with zeros
-/// and followed by the count of bytes.
+/// FNV-1a of 128 bits (RFC 9923) over 64-bit little-endian words. The last word is filled with
+/// zeros and followed by the number of bytes.
 std::array<std::uint8_t, 16> blob_hash(std::span<const std::byte> bytes) noexcept;
 
-/// Numbers and texts, one after the other.
+/// A writer of numbers and texts, one after the other.
 class BlobBytes {
  public:
   template <class T>
@@ -50,12 +51,12 @@ class BlobBytes {
     bytes_.resize(at + sizeof(T));
     std::memcpy(bytes_.data() + at, &value, sizeof(T));
   }
-  /// Cut to 255 bytes.
+  /// The text is cut to 255 bytes.
   void put_text(std::string_view text);
   void put_bytes(std::span<const std::byte> bytes) {
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   }
-  /// A record of what `fill` puts.
+  /// Puts a record whose value is what `fill` puts.
   template <class Fill>
   void record(std::uint16_t key, std::uint8_t index, const Fill& fill) {
     put(key);
@@ -78,7 +79,7 @@ class BlobBytes {
 /// A blob of records. Errors: exhausted (more than 64 KiB).
 Result<std::vector<std::byte>> make_blob(BlobContent content, std::span<const std::byte> records);
 
-/// Reads what BlobBytes has put. What is not there reads as 0 and fails() is true.
+/// Reads what BlobBytes has put. A missing value reads as 0 and sets fails().
 class BlobValues {
  public:
   explicit BlobValues(std::span<const std::byte> bytes) noexcept : left_(bytes) {}
@@ -108,12 +109,12 @@ struct BlobEntry {
   std::uint16_t key = 0;
   std::uint8_t index = 0;
   std::span<const std::byte> value;
-  /// With its head.
+  /// The record with its head.
   std::span<const std::byte> whole;
 };
 
-/// The records of a blob that is whole. Errors: malformed (no blob, or not of this content),
-/// version, corrupt (cut, or changed on its way).
+/// The records of a complete blob. Errors: malformed (not a blob, or of other content), version,
+/// corrupt (truncated or changed).
 Result<std::vector<BlobEntry>> read_blob(BlobContent content, std::span<const std::byte> blob);
 
 }  // namespace halyard

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of keys, the names of their values, and the slots.
 #include "reconcile/attributes/key_table.h"
 
 #include <algorithm>
@@ -120,7 +121,7 @@ constexpr KeyInfo table[] = {
 };
 constexpr std::size_t rows = std::size(table);
 
-/// First slots of all keys, and how many slots there are.
+/// The first slots of all keys, and the number of slots.
 struct Slots {
   std::array<std::uint8_t, rows> first{};
   std::size_t count = 0;
@@ -169,7 +170,7 @@ constexpr std::array<std::uint8_t, 128> list_first_slots() {
   return found;
 }
 
-/// Rows of one group follow one another, as the numbers of its keys do.
+/// The rows of one group are in the order of its keys' numbers.
 constexpr std::size_t row_of(Key key) noexcept {
   constexpr std::size_t group_begin[] = {0, 25, 40, 55};
   const unsigned id = static_cast<unsigned>(key) & 0x7FFFU;
@@ -190,7 +191,7 @@ constexpr std::uint64_t bits_of(E value) {
   return static_cast<std::uint64_t>(value);
 }
 
-// Of several names of one value the first is printed.
+// If several names have one value, the first is printed.
 constexpr NamedValue kinds[] = {{"raw", bits_of(BufferKind::raw)},
                                 {"image", bits_of(BufferKind::image)},
                                 {"tensor", bits_of(BufferKind::tensor)},

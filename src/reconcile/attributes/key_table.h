@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of keys as the layer itself reads it: a slot for each value that a key has.
+// The table of keys as this layer uses it. Each value of a key has a slot.
 #pragma once
 
 #include <array>
@@ -16,33 +16,33 @@ namespace halyard {
 inline constexpr std::size_t max_axes = 8;
 inline constexpr std::size_t max_planes = 3;
 
-/// Where the values of a key begin among those of all keys, in the order of the table.
+/// Number of slots of all keys. Slots are numbered in the order of the table.
 inline constexpr std::size_t slot_count = 89;
 
-/// First slots by the number of a key: 32 for each of its four groups.
+/// The first slot of each key, by its number: 32 numbers for each of the four groups.
 extern const std::array<std::uint8_t, 128> first_slots;
-/// First slot of a key; the key must be one.
+/// First slot of a key, plus `index`. The key must exist.
 inline std::size_t slot_of(Key key, std::size_t index = 0) noexcept {
   const unsigned id = static_cast<unsigned>(key) & 0x7FFFU;
   return first_slots[(((id >> 8) - 1) * 32 + (id & 0xFFU) - 1) % first_slots.size()] + index;
 }
-/// The same, of a row of the table.
+/// Like slot_of() above, for a row of the table.
 std::size_t slot_of(const KeyInfo& info, std::size_t index) noexcept;
-/// The key of a slot, and which of its values.
+/// The key of a slot, and the index of its value.
 struct SlotKey {
   const KeyInfo* info;
   std::size_t index;
 };
 SlotKey key_of(std::size_t slot) noexcept;
 
-/// What merging asks of a slot for each fact.
+/// What merging needs to know of a slot for each fact.
 struct SlotRule {
   Key key;
   MergeRule rule;
 };
 extern const std::array<SlotRule, slot_count> slot_rules;
 
-/// A name of an enumerator and its value.
+/// A name of an enumerator, and its value.
 struct NamedValue {
   std::string_view name;
   std::uint64_t value;
@@ -52,7 +52,8 @@ std::span<const NamedValue> names_of(Key key) noexcept;
 /// All bits that a set may have.
 std::uint64_t all_bits(Key key) noexcept;
 
-/// What a list says of Key::engines by having an engine of this name; lives as long as the program.
+/// The value of Key::engines that follows from a list's engine of this name. Lives as long as the
+/// program.
 const Attribute& engine_attribute(std::string_view engine) noexcept;
 
 }  // namespace halyard

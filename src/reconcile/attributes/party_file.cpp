@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of parties.
+// Reads files of parties: JSON.
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -12,7 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Objects of JSON whose keys come twice lose one without a word; here they are refused.
+/// Parses JSON. Refuses an object that has a key twice, which the JSON library would accept
+/// silently.
 Result<json> parse_strictly(std::string_view text) {
   std::vector<std::set<std::string>> open;
   std::string twice;
@@ -24,7 +25,7 @@ Result<json> parse_strictly(std::string_view text) {
     return true;
   };
   json out = json::parse(text, look, false);
-  if (out.is_discarded()) return fail(Errc::malformed, "the file of parties is no JSON");
+  if (out.is_discarded()) return fail(Errc::malformed, "the file of parties is not JSON");
   if (!twice.empty())
     return fail(Errc::exists, "an object of the file has a key twice", "\"{}\"", twice);
   return out;
@@ -33,8 +34,7 @@ Result<json> parse_strictly(std::string_view text) {
 Status check_fields(const json& object, std::initializer_list<std::string_view> legal,
                     std::string_view where) {
   if (!object.is_object())
-    return fail(Errc::malformed, "the file of parties has something else where an object belongs",
-                "{}", where);
+    return fail(Errc::malformed, "the file of parties must have an object here", "{}", where);
   for (const auto& [key, value] : object.items())
     if (std::ranges::find(legal, key) == legal.end())
       return fail(Errc::malformed, "the file of parties has an unknown field", "{}: \"{}\"", where,
@@ -45,7 +45,7 @@ Status check_fields(const json& object, std::initializer_list<std::string_view> 
 Status set_keys(AttributeList& list, const json& object, std::string_view where) {
   if (!object.contains("keys")) return {};
   const json& keys = object["keys"];
-  if (!keys.is_object()) return fail(Errc::malformed, "\"keys\" is no object", "{}", where);
+  if (!keys.is_object()) return fail(Errc::malformed, "\"keys\" must be an object", "{}", where);
   for (const auto& [key, value] : keys.items())
     HALYARD_RETURN_IF_ERROR(list.set_text(key, value.dump()));
   return {};
@@ -56,7 +56,7 @@ Status accept_alternatives(AttributeList& list, const json& party) {
   const json& alternatives = party["alternatives"];
   const std::string where = "party \"" + list.party() + "\"";
   if (!alternatives.is_array())
-    return fail(Errc::malformed, "\"alternatives\" is no list", "{}", where);
+    return fail(Errc::malformed, "\"alternatives\" must be a list", "{}", where);
   for (const json& each : alternatives) {
     HALYARD_RETURN_IF_ERROR(check_fields(each, {"tag", "cost", "keys"}, where));
     if (!each.contains("tag") || !each["tag"].is_string())
@@ -99,7 +99,7 @@ Result<EngineParty> read_party(const json& party, std::size_t index) {
     list.set_process(party["pid"].get<std::uint32_t>());
   if (party.contains("engine")) {
     if (!party["engine"].is_string())
-      return fail(Errc::malformed, "\"engine\" is no name", "party \"{}\"", list.party());
+      return fail(Errc::malformed, "\"engine\" must be a name", "party \"{}\"", list.party());
     const auto name = party["engine"].get<std::string>();
     const std::string settings = party.contains("settings") ? party["settings"].dump() : "";
     auto engine = make_buffer_engine(name, settings);

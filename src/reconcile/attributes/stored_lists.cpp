@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rebuilds the lists of a result, and serializes what all its copies share.
 #include "reconcile/attributes/stored_lists.h"
 
 #include "reconcile/attributes/blob.h"
@@ -11,13 +12,13 @@ bool is_view(Key key) {
   return key == Key::cpu || key == Key::perm;
 }
 
-/// Follows from the engine's name, which its party has.
+/// Whether a value follows from the engine's name, which the party has.
 bool is_said_by_engine(const StoredParty& party, const SlotKey& slot, AttributeValue value) {
   return slot.info->key == Key::engines && !party.engine.empty() &&
          value == engine_attribute(party.engine).value;
 }
 
-/// The lists of one party: as many as it takes to say each key once in each.
+/// The lists of one party. Each list has each key once, so there are as many lists as needed.
 class PartyLists {
  public:
   PartyLists(const StoredParty& party, std::vector<AttributeList>& out)
@@ -28,7 +29,7 @@ class PartyLists {
     for (std::size_t k = first_;; ++k) {
       if (k == out_.size()) add();
       if (out_[k].get(slot.info->key, slot.index)) continue;
-      // It was legal when it was said.
+      // The value was legal when the party set it, so set() cannot fail.
       static_cast<void>(out_[k].set(slot.info->key, value, slot.index, {}));
       return;
     }
@@ -82,15 +83,15 @@ std::vector<std::byte> shared_bytes(const ReconciledState& state) {
   const Fact* last = nullptr;
   for (const Fact& fact : state.facts) {
     const SlotRule& slot = slot_rules[fact.slot];
-    // Who works on a buffer makes it no other one.
+    // Which engines use a buffer does not change the buffer.
     if (is_view(slot.key) || slot.key == Key::engines) continue;
-    // Two lists of a party may say the same.
+    // Two lists of a party may state the same.
     const bool is_repeated = last != nullptr && last->party == fact.party &&
                              last->slot == fact.slot && last->value == fact.value;
     last = &fact;
     if (is_repeated) continue;
     out.put_text(state.parties[fact.party].name);
-    // Not the slot: versions with more keys have others.
+    // The key is put, not the slot: versions with more keys have other slots.
     const auto key = static_cast<std::uint16_t>(slot.key);
     const auto index = static_cast<std::uint8_t>(key_of(fact.slot).index);
     std::array<std::byte, sizeof(key) + sizeof(index) + 2 * sizeof(std::uint64_t)> numbers;

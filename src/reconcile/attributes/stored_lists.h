@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of a result, made again of what it stores.
+// The attribute lists of a result, rebuilt from what it stores.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,13 @@
 
 namespace halyard {
 
-/// Lists that agree on the result's buffer: of each party what it said for the layout that was
-/// chosen, in one list or several. What parties do with the CPU and with the bytes (Key::cpu and
-/// Key::perm) is of `party` alone; all if it is null. None of them is optional.
+/// Lists that lead to the result's buffer: for each party, in one or more lists, what it stated for
+/// the chosen layout. Key::cpu and Key::perm are included for `party` only, or for all parties if
+/// it is null. No list is optional.
 std::vector<AttributeList> stored_lists(const ReconciledState& state, const std::string* party);
 
-/// What the result of the same lists must be equal in: its buffer, and who made it what it is, but
-/// not what each party may do.
+/// The bytes in which results of the same lists must be equal: the buffer and the facts that
+/// determine it, but not what each party may do.
 std::vector<std::byte> shared_bytes(const ReconciledState& state);
 
 }  // namespace halyard

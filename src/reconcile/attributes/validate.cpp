@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a buffer that exists serves parties that come later.
+// Checks whether an existing buffer serves parties that join later.
 #include <algorithm>
 
 #include "base/text/format_error.h"
@@ -15,7 +15,7 @@ constexpr std::string_view buffer_name = "(buffer)";
 
 using Lists = std::span<const AttributeList* const>;
 
-/// What the buffer is, as a party that says it. Everything in it was legal when it was said.
+/// The existing buffer as a party. All its values were legal when they were set.
 class BufferAsParty {
  public:
   BufferAsParty(const ReconciledState& state, Heap heap)
@@ -56,7 +56,7 @@ void BufferAsParty::set_memory() {
     cpu |= state_.merged.parties[p].cpu;
   set(Key::cpu, 0, cpu);
   set(Key::policy, 0, static_cast<std::uint64_t>(state_.draft.policy), 1);
-  // What is there without anybody's asking is no rule: a writer may have written over it.
+  // Only padding that a party asked for is a rule: a writer may have overwritten other padding.
   if (state_.merged[Key::pad_fill].is_set) copy(Key::pad_fill);
 }
 
@@ -76,14 +76,14 @@ void BufferAsParty::set_image() {
   copy(Key::height_mult);
   copy(Key::scan);
   copy(Key::color);
-  if (state_.draft.has_tensor) return;  // its rows are the image's
+  if (state_.draft.has_tensor) return;  // its rows are those of the image
   for (std::size_t p = 0; p < std::min(state_.draft.plane_count, max_planes); ++p)
     set(Key::pitch_exact, p, state_.draft.planes[p].pitch);
 }
 
-/// One way in which the buffer for all would be another.
+/// A difference between the existing buffer and the one that would serve all.
 struct Difference {
-  std::vector<Key> keys;  ///< that may have made it so
+  std::vector<Key> keys;  ///< keys that may be the cause
   std::string_view what;
   std::uint64_t is = 0, needed = 0;
 };
@@ -155,7 +155,7 @@ ConflictItem difference_item(const Difference& difference, Lists lists) {
   return item;
 }
 
-/// Proxies keep places for those that come late: the buffers that they hold are theirs.
+/// The engine of a proxy, which reserves buffers for parties that join later.
 constexpr std::string_view proxy_engine = "peer.proxy";
 
 AttributeList without_places(const AttributeList& proxy) {
@@ -170,13 +170,13 @@ AttributeList without_places(const AttributeList& proxy) {
   return list;
 }
 
-/// All who take part, whatever they are made of: only what reconcile() says of them counts.
+/// Reconciles all parties, including the late ones. Only the verdict of reconcile() matters here.
 Result<Reconciled> with_late(const ReconciledState& state, Lists late) {
   std::vector<AttributeList> all = stored_lists(state, nullptr);
   for (AttributeList& each : all)
     if (each.engine() == proxy_engine) each = without_places(each);
   for (const LayoutTag& tag : {state.candidate.tensor, state.candidate.image}) {
-    // A layout that nobody named stays what it is.
+    // Fixes the layout of the existing buffer, unless no party named one.
     const bool is_there = tag.family != LayoutTag::Family::wildcard;
     if (is_there && !all.empty() && all.front().alternatives().empty())
       static_cast<void>(all.front().accept(tag));
@@ -196,7 +196,8 @@ void take_places(const ReconciledState& state, Merged& merged) {
       merged.parties[p].camp = merged.parties[p].slack = 0;
 }
 
-/// The buffer that would serve all. Late parties add to what was merged: nothing is merged twice.
+/// The buffer that would serve all. Merges the facts of late parties into the merged result, so
+/// nothing is merged twice.
 Result<Draft> draft_for_all(const ReconciledState& state, Lists late) {
   Merged merged = state.merged;
   std::vector<std::string_view> names;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Converts values of keys from and to JSON and text, and checks their ranges.
 #include "reconcile/attributes/value_text.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ constexpr std::uint64_t max_multiple = std::uint64_t{1} << 31;
 constexpr std::uint64_t max_bytes = (std::uint64_t{1} << 63) - 1;
 constexpr std::uint64_t max_extent = 0xFFFFFFFF;
 
-/// Names are compared without case, '_' and '-'.
+/// Normalizes a name: case, '_', '-' and spaces do not matter.
 std::string plain(std::string_view name) {
   std::string out;
   for (const char c : name)
@@ -89,7 +90,7 @@ Result<AttributeValue> set_of_names(const KeyInfo& info, const json& value) {
   return out;
 }
 
-/// "uncached", {"value": "uncached", "strict": true}; {"value": 128} for padding.
+/// Accepts "uncached" or {"value": "uncached", "strict": true}; for padding {"value": 128}.
 Result<AttributeValue> choice(const KeyInfo& info, const json& value) {
   if (!value.is_object()) {
     HALYARD_TRY(const std::uint64_t one, named(info, value));
@@ -151,7 +152,7 @@ std::string choice_text(const KeyInfo& info, AttributeValue value) {
   return std::to_string(value.low);
 }
 
-/// Names of single bits: "dmabuf.*" is none.
+/// The names of single bits; not "dmabuf.*", which has several.
 std::vector<std::string> set_names(const KeyInfo& info, std::uint64_t bits) {
   std::vector<std::string> out;
   for (const NamedValue& each : names_of(info.key))
@@ -179,8 +180,9 @@ Status check_value(const KeyInfo& info, AttributeValue value) {
       return {};
     case ValueType::range:
       if (value.low < 1 || value.high > max_extent || value.low > value.high)
-        return fail(Errc::invalid_argument, "a range is 1 or more, its end not before its begin",
-                    "{} = {}..{}", info.name, value.low, value.high);
+        return fail(Errc::invalid_argument,
+                    "a range must begin at 1 or more, and not end below its begin", "{} = {}..{}",
+                    info.name, value.low, value.high);
       return {};
     case ValueType::fraction:
       if (const double f = std::bit_cast<double>(value.low); !(f > 0 && f <= 1))

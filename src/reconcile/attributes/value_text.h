@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of keys as JSON has them.
+// Values of keys as JSON, and back.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,14 +9,14 @@
 
 namespace halyard {
 
-/// A value of a key, or an end of a range, by JSON: a number, a name, a list of names.
-/// Errors: invalid_argument (of another type, out of range).
+/// The value of a key that JSON holds: a number, a name, a list of names, or a range. Errors:
+/// invalid_argument (of another type, out of range).
 Result<AttributeValue> value_from_json(const KeyInfo& info, const nlohmann::json& json);
 
-/// The value as value_from_json() takes it.
+/// The value in the form that value_from_json() takes.
 nlohmann::json value_to_json(const KeyInfo& info, AttributeValue value);
 
-/// Errors: invalid_argument (the number is none that the key can have).
+/// Errors: invalid_argument (the key cannot have the value).
 Status check_value(const KeyInfo& info, AttributeValue value);
 
 }  // namespace halyard

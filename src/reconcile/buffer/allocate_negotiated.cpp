@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for a result: from the first kind of heap that serves, or why none does.
+// Allocates memory for a result: from the first kind of heap that serves. The error explains why
+// none does.
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,13 +16,13 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// A buffer that gives out its memory's descriptor and no map.
+/// A buffer that offers its memory's descriptor but cannot be mapped.
 class UnmappedBuffer final : public Buffer {
  public:
   explicit UnmappedBuffer(std::shared_ptr<Buffer> memory) noexcept
       : Buffer(memory->size_bytes(), memory->memory(), memory->is_writable()),
         memory_(std::move(memory)) {}
-  /// Memory that was never mapped here.
+  /// For memory that was never mapped here.
   UnmappedBuffer(Fd fd, std::size_t size_bytes, Memory memory) noexcept
       : Buffer(size_bytes, memory), fd_(std::move(fd)) {}
   ~UnmappedBuffer() override { release_attachments(); }
@@ -32,7 +33,7 @@ class UnmappedBuffer final : public Buffer {
     return fail(Errc::unsupported, "access: the parties agreed that no CPU maps this buffer");
   }
   void end_access(Access) noexcept override {}
-  std::shared_ptr<Buffer> memory_;  ///< or none
+  std::shared_ptr<Buffer> memory_;  ///< null if `fd_` is the memory
   Fd fd_;
 };
 
@@ -40,7 +41,7 @@ Names given_or(const Names& given, Names otherwise) {
   return given.empty() ? otherwise : given;
 }
 
-/// Names under /dev/dma_heap; empty: no heap of the kernel.
+/// Names under /dev/dma_heap; empty if the heap is not one of the kernel's.
 Names kernel_heaps(Heap heap, const NegotiatedOptions& options) {
   switch (heap) {
     case Heap::udmabuf:
@@ -101,7 +102,7 @@ AllocateOptions Allocation::options_for(Heap heap) const {
   const auto exported = result_.value(Key::exported);
   options.sole_writer = heap == Heap::memfd && exported && exported->low != 0 &&
                         !has_other_writers() && result_.policy() != CpuPolicy::unmapped;
-  // Memory that the CPU does not cache, or never sees, needs nobody who keeps caches for it.
+  // Memory that the CPU does not cache or never sees needs no attachment for cache maintenance.
   const bool is_cached_dma = heap == Heap::dmabuf_system || heap == Heap::dmabuf_cma;
   options.attached = result_.needs_anchor() && is_cached_dma;
   return options;
@@ -147,7 +148,7 @@ Result<NegotiatedBuffer> Allocation::run() {
     auto made = from(heap);
     if (made) return made;
     const Error& error = made.error();
-    // What the user can put right counts most.
+    // An error that the user can fix, missing permission, takes precedence.
     if (refusals.empty() || error.code == Errc::permission) code = error.code;
     refusals +=
         fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", to_string(heap), error.message());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copies elements row by row, in runs of channels that belong to one block in both tensors.
 #include "reconcile/buffer/axis_copy.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace halyard {
 namespace {
 
-/// A run of pixels in one row, of channels that lie together on both sides.
+/// A run of pixels in one row, with channels of one block in both tensors.
 struct Run {
   std::size_t pixels = 0, channels = 0;
   std::ptrdiff_t from_pixel = 0, from_channel = 0;
@@ -148,7 +149,7 @@ Result<AxisView> axis_view(const Layout& layout, AxisOrder order, const AxisView
   } else {
     view.x = s[4];
     view.channels = s[1] * s[4];
-    // The last block may be filled in part.
+    // The last block may be partly filled.
     view.c = (other.c + s[4] - 1) / s[4] == s[1] ? other.c : 0;
     view.stride_block = stride[1];
     view.stride_c = stride[4];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of tensors between orders of axes.
+// Copies tensors between orders of axes.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,23 @@
 
 namespace halyard {
 
-/// Where element (n, c, h, w) of a tensor lies: channels come in blocks of x.
+/// The place of element (n, c, h, w) of a tensor: channels come in blocks of x.
 struct AxisView {
   std::size_t n = 1, c = 1, h = 1, w = 1;
-  std::size_t x = 1;         ///< 1 of NCHW, all channels of NHWC
-  std::size_t channels = 1;  ///< stored, with those that only pad
+  std::size_t x = 1;         ///< 1 for NCHW, all channels for NHWC
+  std::size_t channels = 1;  ///< stored channels, including padding
   std::ptrdiff_t stride_n = 0, stride_block = 0, stride_h = 0, stride_w = 0, stride_c = 0;
 };
 
 AxisView axis_view(const TensorDraft& tensor);
-/// A program's tensor, whose axes are in `order`, beside `other`, whose extents it must have.
+/// The view of a program's tensor, whose axes are in `order`. It must have the extents of `other`.
 /// Errors: invalid_argument.
 Result<AxisView> axis_view(const Layout& layout, AxisOrder order, const AxisView& other);
 
-/// Copies all elements, of `element` bytes: 1, 2, 4 or 8.
+/// Copies all elements. `element` is their size in bytes: 1, 2, 4 or 8.
 void copy_elements(const std::byte* from, const AxisView& source, std::byte* to,
                    const AxisView& destination, std::size_t element);
-/// Writes a byte to all channels that only pad.
+/// Writes a byte to all channels that are padding.
 void fill_padding_channels(std::byte* to, const AxisView& destination, std::size_t element,
                            std::byte value);
 

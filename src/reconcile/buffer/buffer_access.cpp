@@ -16,8 +16,9 @@
 namespace halyard {
 namespace {
 
-// The word, and its ticket: what it is, access, generation of fork(), thread, and a count, so that
-// no two locks have the same. Tickets of the table have the count alone above the generation.
+// The word is also its ticket: state (2 bits), access, generation of fork(), thread, and a count,
+// so that no two locks have the same ticket. Tickets of the table have only the count above the
+// generation.
 constexpr std::uint64_t idle = 0, alone = 1, in_table = 2, state_mask = 3;
 constexpr unsigned access_shift = 2, generation_shift = 4, thread_shift = 12, count_shift = 36;
 constexpr std::uint64_t max_generation = (1U << (thread_shift - generation_shift)) - 1;
@@ -35,14 +36,14 @@ std::uint64_t thread_of(std::uint64_t ticket) noexcept {
   return ticket >> thread_shift & max_thread;
 }
 
-/// What a signalled fence says: 0, or its errno. Descriptors of other kinds have no more to say.
+/// The error of a signalled fence: 0, or its errno. Other kinds of descriptors have no error.
 std::int32_t error_of_fence(int fd) noexcept {
   sync_file_info info = {};
   if (::ioctl(fd, SYNC_IOC_FILE_INFO, &info) != 0) return 0;
   return info.status < 0 ? -info.status : 0;
 }
 
-// BufferLock gives them out for writing where the access allows it.
+// BufferLock offers the bytes for writing only if its access allows it.
 std::span<std::byte> bytes_of(const Map& map) noexcept {
   return {const_cast<std::byte*>(map.bytes().data()), map.bytes().size()};
 }
@@ -100,7 +101,7 @@ void BufferAccess::fill_table() noexcept {
                                       std::memory_order_acq_rel, std::memory_order_relaxed)) {
   }
   if ((seen & state_mask) != alone || generation_of(seen) != fork_generation()) return;
-  top_ = 1;  // it was alone
+  top_ = 1;  // the word was the only holder
   Holder& holder = holders_[0];
   holder.access = access_of(seen);
   holder.ticket = seen;
@@ -276,7 +277,7 @@ Status BufferAccess::lock(Access access, std::chrono::nanoseconds timeout, Grant
 
 Result<BufferAccess::Holder*> BufferAccess::holder_of(std::uint64_t ticket, Whose whose) {
   if (generation_of(ticket) != (fork_generation() & max_generation))
-    return fail(Errc::permission, "unlock: the lock is of the process before fork()", "{}", name());
+    return fail(Errc::permission, "unlock: the lock was taken before fork()", "{}", name());
   Holder* const holder = find(ticket);
   if (holder == nullptr)
     return fail(Errc::invalid_argument, "unlock: the buffer is not locked any more", "{}", name());
@@ -294,7 +295,7 @@ Status BufferAccess::end_map(Map& map) {
 }
 
 Status BufferAccess::unlock(std::uint64_t ticket, Whose whose, bool& is_last) {
-  // Whatever the lock was for: who only reads pays little for it.
+  // The fence does not depend on the access: after reading it costs little.
   if (policy_ == CpuPolicy::uncached) std::atomic_thread_fence(std::memory_order_seq_cst);
   if (end_alone(ticket, whose)) return {};
   Holder* holder = nullptr;
@@ -306,7 +307,7 @@ Status BufferAccess::unlock(std::uint64_t ticket, Whose whose, bool& is_last) {
       return {};
     }
   }
-  Status ended = end_map(holder->map);  // without the mutex: the kernel may take its time
+  Status ended = end_map(holder->map);  // without the mutex: the kernel may take long
   const Turn turn(*this);
   is_last = clear(*holder);
   return ended;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NegotiatedBuffer: copies from and to tensors of a program.
+// NegotiatedBuffer: copies from and to tensors of the program.
 #include "base/copy_count.h"
 #include "base/text/format_error.h"
 #include "halyard/negotiated_buffer.h"
@@ -9,7 +9,7 @@
 namespace halyard {
 namespace {
 
-/// The program's tensor, mapped, and both as views.
+/// The program's tensor, mapped, and the views of both tensors.
 struct CopyPair {
   TensorMap map;
   AxisView buffer, tensor;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built-in engines by their names.
+// Makes the built-in engines by their names.
 #include "halyard/buffer_engine.h"
 
 #include "base/text/format_error.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which descriptor a party gets, and what is checked before a buffer that came is mapped.
+// Exports and imports buffers: chooses the descriptor that a party gets, and checks a received
+// buffer before it is mapped.
 #include "halyard/buffer_exchange.h"
 
 #include <fcntl.h>
@@ -29,7 +30,7 @@ namespace {
 
 constexpr std::size_t max_heap = heap_count - 1;
 
-/// What a blob says of a buffer's memory.
+/// The record of a buffer's memory in a blob.
 struct MemoryRecord {
   Heap heap = Heap::heap;
   Permission permission = Permission::read;
@@ -54,7 +55,7 @@ struct MemoryRecord {
     const auto size = values.get<std::uint64_t>();
     const bool is_good = !values.fails() && values.is_empty() && heap <= max_heap &&
                          permission <= 1 && anchor <= 2 && reserved == 0;
-    if (!is_good) return fail(Errc::malformed, "blob: what it says of the memory is nonsense");
+    if (!is_good) return fail(Errc::malformed, "blob: its record of the memory is not valid");
     return MemoryRecord{static_cast<Heap>(heap), static_cast<Permission>(permission),
                         static_cast<AnchorState>(anchor), size};
   }
@@ -68,7 +69,7 @@ bool only_maker_writes(int fd) {
   return (seals_of(fd).value_or(0) & F_SEAL_FUTURE_WRITE) != 0;
 }
 
-/// A descriptor of the same memory that maps for reading alone.
+/// A descriptor of the same memory that can be mapped for reading only.
 Result<Fd> for_reading(int fd) {
   Fd again(::open(fmt::format("/proc/self/fd/{}", fd).c_str(), O_RDONLY | O_CLOEXEC));
   if (again) return again;
@@ -80,7 +81,7 @@ Result<Permission> permission_for(const NegotiatedBuffer& buffer, const PartyVie
   const Permission granted = wanted.value_or(view.permission);
   if (granted == Permission::read) return granted;
   if (view.permission == Permission::read)
-    return fail(Errc::permission, "permission: the party asked for read alone", "party \"{}\"",
+    return fail(Errc::permission, "permission: the party asked for read only", "party \"{}\"",
                 view.party);
   if (buffer.permission() == Permission::read)
     return fail(Errc::permission, "permission: this process may only read the buffer itself");
@@ -92,18 +93,19 @@ Result<Permission> permission_for(const NegotiatedBuffer& buffer, const PartyVie
   return granted;
 }
 
-/// All kinds but memfd are DMA-BUFs, which the kernel is told of before and after use.
+/// Checks the kind of memory. All kinds but memfd are DMA-BUFs, which need calls to the kernel
+/// before and after use.
 Status check_kind(int fd, Heap heap, bool is_unmapped, std::string_view party) {
-  // Shared memory alone has seals; which kind of it this is, is looked at when it is mapped.
+  // Only shared memory has seals. Its exact kind is checked when it is mapped.
   if (is_memfd(heap) && !is_unmapped && seals_of(fd)) return {};
   HALYARD_TRY(const FdKind kind, fd_kind(fd));
   if (is_memfd(heap) == (kind != FdKind::dma_buf)) return {};
   return fail(Errc::invalid_argument,
-              "g.heaps: the descriptor is of another kind of memory than the blob says",
-              "party \"{}\": {}, the blob says {}", party, to_string(kind), to_string(heap));
+              "g.heaps: the descriptor is of another kind of memory than the blob states",
+              "party \"{}\": {}, the blob states {}", party, to_string(kind), to_string(heap));
 }
 
-/// Kind, size and seals of a descriptor, before anything is mapped.
+/// Checks kind, size and seals of a descriptor before anything is mapped.
 Status check_memory(int fd, const MemoryRecord& memory, const Reconciled& result) {
   const std::string& party = result.views().front().party;
   if (memory.heap == Heap::heap || memory.heap == Heap::pbo)
@@ -116,13 +118,13 @@ Status check_memory(int fd, const MemoryRecord& memory, const Reconciled& result
                 memory.size_bytes, result.allocated_bytes());
   const auto is_there = [&](Heap heap) { return heap == memory.heap; };
   if (std::ranges::none_of(result.heaps(), is_there))
-    return fail(Errc::corrupt, "blob: its memory is none that its parties accept", "{}",
+    return fail(Errc::corrupt, "blob: its parties do not accept its memory", "{}",
                 to_string(memory.heap));
   struct stat status = {};
   const bool has_size = ::fstat(fd, &status) == 0 && (is_memfd(memory.heap) || status.st_size > 0);
   if (has_size && static_cast<std::uint64_t>(status.st_size) < memory.size_bytes)
-    return fail(Errc::corrupt, "fd: has fewer bytes than the blob says", "{} of {}", status.st_size,
-                memory.size_bytes);
+    return fail(Errc::corrupt, "fd: has fewer bytes than the blob states", "{} of {}",
+                status.st_size, memory.size_bytes);
   return {};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BufferModule: phases, and a count of what was made.
+// BufferModule: its phases, and the count of its buffers.
 #include <atomic>
 
 #include "base/local.h"
@@ -14,7 +14,7 @@ struct HALYARD_LOCAL BufferModule::Ledger {
   std::atomic<ModulePhase> phase{ModulePhase::init};
   std::atomic<std::size_t> live{0};
 
-  /// Counts a buffer as long as the buffer lives, which may be longer than the module.
+  /// Counts a buffer as long as it lives, which may be longer than the module does.
   static void enter(const std::shared_ptr<Ledger>& ledger, NegotiatedBuffer& buffer) {
     ledger->live.fetch_add(1, std::memory_order_relaxed);
     NegotiatedBuffer::State::of(buffer).member = std::shared_ptr<void>(

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Phases of buffers that a module holds.
+// The phases of a module that holds buffers.
 #pragma once
 
 #include "reconcile/buffer/negotiated_state.h"
 
 namespace halyard {
 
-/// Whether buffers are still made; the error names the party. Errors: permission.
+/// Whether the module may still make buffers. Errors: permission (with the party's name).
 Status check_phase(const BufferModule& module, std::string_view party);
 
 }  // namespace halyard

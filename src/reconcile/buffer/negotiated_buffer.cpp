@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NegotiatedBuffer: its tensors, and its calls as those of BufferAccess.
+// NegotiatedBuffer: its tensors, and its calls, which BufferAccess implements.
 #include "halyard/negotiated_buffer.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ State& state_of(void* state) noexcept {
   return *static_cast<State*>(state);
 }
 
-/// The last lock of a buffer that nobody else has ends the buffer too.
+/// Ends a lock. The last lock of a buffer that no object holds any more also destroys the buffer.
 Status end_lock(void* state, std::uint64_t ticket, BufferAccess::Whose whose) {
   bool is_last = false;
   Status ended = state_of(state).access.unlock(ticket, whose, is_last);
@@ -40,7 +40,7 @@ Result<Tensor> make_image(const Reconciled& result, const std::shared_ptr<Buffer
                             DType::u8, result.image_tag().modifier);
 }
 
-/// Whether a buffer's kind of memory is one of those that all parties reach, and which.
+/// The heap of a buffer's memory, if all parties reach it.
 Result<Heap> heap_of(const Reconciled& result, const Buffer& buffer) {
   const auto serves = [&buffer](Heap heap) {
     switch (buffer.memory()) {
@@ -104,7 +104,7 @@ BufferLock::~BufferLock() {
     HALYARD_LOG(LogLevel::warn, "reconcile", "{}", ended.error().message());
 }
 
-// After the lock nothing keeps the buffer, but errors name its party.
+// After the lock nothing keeps the buffer alive, but errors name its party.
 void BufferLock::note_party() noexcept {
   const std::string_view name = state_of(state_).facts.party;
   ended_[name.copy(ended_.data(), ended_.size() - 1)] = 0;
@@ -128,7 +128,7 @@ Status BufferLock::unlock() {
 Status BufferLock::sync_range(std::size_t offset_bytes, std::size_t size_bytes) {
   if (ticket_ == 0) return is_over("sync_range: the lock is over already");
   if (size_bytes == 0 || offset_bytes > bytes_.size() || size_bytes > bytes_.size() - offset_bytes)
-    return fail(Errc::invalid_argument, "sync_range: is empty or ends behind the buffer",
+    return fail(Errc::invalid_argument, "sync_range: must lie in the buffer and not be empty",
                 "{} bytes from {} of {}", size_bytes, offset_bytes, bytes_.size());
   return state_of(state_).access.sync(ticket_);
 }
@@ -167,7 +167,7 @@ Result<NegotiatedBuffer> State::make(const Reconciled& result, std::shared_ptr<B
   Map kept;
   const bool needs_no_sync = facts.heap == Heap::heap || facts.heap == Heap::memfd;
   if (is_mapped && needs_no_sync) {
-    // It stays for all locks, so it is no access by itself.
+    // The map is kept for all locks, so it does not count as an access of its own.
     memory->set_cpu_access(CpuAccess::read_write);
     HALYARD_TRY(kept,
                 memory->map_unclaimed(memory->is_writable() ? Access::read_write : Access::read));
@@ -245,7 +245,7 @@ Result<BufferLock> NegotiatedBuffer::lock(Access access, std::chrono::nanosecond
                 to_string(static_cast<CpuAccess>(access)), to_string(facts.cpu));
   if (can_write(access) && facts.permission == Permission::read)
     return fail(Errc::permission, "lock: g.perm of the party is read");
-  // In its place, since locks are told from others by nanoseconds.
+  // Built in place, since locking takes only some nanoseconds.
   Result<BufferLock> made(std::in_place);
   BufferAccess::Grant grant;
   HALYARD_RETURN_IF_ERROR(state_->access.lock(access, timeout, grant));
@@ -257,7 +257,7 @@ Result<BufferLock> NegotiatedBuffer::lock(Access access, std::chrono::nanosecond
 }
 
 Status NegotiatedBuffer::unlock() {
-  return state_->access.unlock_own();  // not the last: this object has the buffer too
+  return state_->access.unlock_own();  // never the last: this object holds the buffer too
 }
 
 Result<BufferOperation> NegotiatedBuffer::submit() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a NegotiatedBuffer holds.
+// The state of a NegotiatedBuffer.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ struct MemoryFacts {
   AnchorState anchor = AnchorState::none;
   Permission permission = Permission::read_write;
   CpuAccess cpu = CpuAccess::none;
-  std::string party{};  ///< that the buffer is for; empty: no single one
+  std::string party{};  ///< the party that the buffer is for; empty: no single one
 };
 
 struct HALYARD_LOCAL NegotiatedBuffer::State {
@@ -34,17 +34,17 @@ struct HALYARD_LOCAL NegotiatedBuffer::State {
   MemoryFacts facts;
   std::optional<Tensor> tensor, image;
   BufferAccess access;
-  std::shared_ptr<void> member;  ///< counts it in a module, as long as it lives
+  std::shared_ptr<void> member;  ///< counts the buffer in a module as long as it lives
 
-  /// A buffer over `memory`, which serves.
+  /// Makes a buffer over `memory`, which must satisfy the result.
   static Result<NegotiatedBuffer> make(const Reconciled& result, std::shared_ptr<Buffer> memory,
                                        const MemoryFacts& facts);
-  /// The same buffer with another result: with parties more.
+  /// The same buffer with another result, which has more parties.
   static NegotiatedBuffer with_result(const NegotiatedBuffer& buffer, const Reconciled& result);
   static State& of(NegotiatedBuffer& buffer) noexcept { return *buffer.state_; }
 };
 
-/// The view of a party; all views together for an empty name. Errors: not_found.
+/// The view of a party, or the union of all views for an empty name. Errors: not_found.
 Result<PartyView> view_of(const Reconciled& result, std::string_view party);
 
 }  // namespace halyard

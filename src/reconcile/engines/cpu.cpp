@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs: plain loops, vectors, and a process that comes later.
+// CPU engines: plain loops, vector code, and a process that joins later.
 #include "reconcile/attributes/key_table.h"
 #include "reconcile/engines/engines.h"
 #include "reconcile/engines/table_engine.h"
@@ -18,7 +18,7 @@ class Cpu : public TableEngine {
   }
 };
 
-/// Whole vectors are read, at the last row past the end.
+/// Reads whole vectors, so the last row may be read past its end.
 class Simd : public TableEngine {
  public:
   using TableEngine::TableEngine;
@@ -32,7 +32,7 @@ class Simd : public TableEngine {
   }
 };
 
-/// Says nothing itself: its party's keys stand for a process that joins later.
+/// Requires nothing itself: the keys of its party describe a process that joins later.
 class Proxy : public TableEngine {
  public:
   using TableEngine::TableEngine;

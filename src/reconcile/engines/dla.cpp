@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A deep-learning accelerator of NVDLA's kind: nvdla.org, "In-memory data formats".
+// A deep-learning accelerator like NVDLA; see nvdla.org, "In-memory data formats".
 #include "base/text/format_error.h"
 #include "reconcile/engines/engines.h"
 #include "reconcile/engines/table_engine.h"
@@ -34,7 +34,7 @@ class Dla : public TableEngine {
     return set(list, Key::size_max, "size_max");
   }
 
-  /// i8 and f16 alone: whoever wants another type reads that the engine wants i8.
+  /// Accepts i8 and f16 only: a party with another type gets a conflict with i8.
   Status type(const BufferRequest& request, AttributeList& list) const {
     const bool is_half = request.dtype == DType::f16;
     HALYARD_RETURN_IF_ERROR(
@@ -43,7 +43,7 @@ class Dla : public TableEngine {
     return set_fact(list, Key::pad_fill, static_cast<std::uint64_t>(PadFill::not_nan));
   }
 
-  /// Blocks of an atom of channels; pixels of a camera, up to four channels wide; planes.
+  /// Blocks of one atom of channels; pixels of a camera, of up to four channels; planes.
   Status layouts(const BufferRequest& request, AttributeList& list) const {
     const std::uint64_t element = request.dtype == DType::f16 ? 2 : 1;
     const auto x = static_cast<std::uint32_t>(number("atom") / element);

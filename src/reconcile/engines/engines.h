@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built-in engines, each made from its settings.
+// Makes the built-in engines from their settings.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenGL by pixel buffers and by imported DMA-BUFs; NXP's 2D engine.
+// Engines: OpenGL with pixel buffers and with imported DMA-BUFs; NXP's 2D engine.
 #include <algorithm>
 
 #include "base/text/format_error.h"
@@ -16,8 +16,8 @@ constexpr auto dma = static_cast<std::uint64_t>(Attach::dma);
 constexpr auto address_only = static_cast<std::uint64_t>(Attach::address_only);
 constexpr auto cpu_sync = static_cast<std::uint64_t>(Coherency::cpu_sync);
 
-/// A buffer of the GL thread: mapped and unmapped there, for no other process. Offsets of
-/// glTexSubImage2D are multiples of a component (OpenGL ES 3.0, 3.7.1).
+/// A pixel buffer of the GL thread: only that thread maps it, and no other process can use it.
+/// Offsets of glTexSubImage2D are multiples of a component (OpenGL ES 3.0, 3.7.1).
 class Pbo : public TableEngine {
  public:
   using TableEngine::TableEngine;
@@ -29,12 +29,12 @@ class Pbo : public TableEngine {
   }
 };
 
-/// Multiples of the row pitch that drivers import.
+/// The multiples of the row pitch that drivers import.
 constexpr std::string_view unknown_driver = "unknown";
 constexpr Setting drivers[] = {{"mali-v7", 64}, {"nvidia", 256}, {unknown_driver, 64}};
 
-/// EGL_EXT_image_dma_buf_import. The row pitch that drivers take is theirs: Mali's from the seventh
-/// generation on want 64, others are set so until their driver is known.
+/// EGL_EXT_image_dma_buf_import. The row pitch that can be imported depends on the driver: Mali
+/// from the seventh generation on needs 64. The same is assumed for unknown drivers.
 class Egl : public TableEngine {
  public:
   using TableEngine::TableEngine;
@@ -47,7 +47,7 @@ class Egl : public TableEngine {
   }
 };
 
-/// G2D takes physical addresses below 4 GiB and never attaches; its pitch is a number of pixels.
+/// G2D takes physical addresses below 4 GiB and never attaches buffers. Its pitch is in pixels.
 class G2d : public TableEngine {
  public:
   using TableEngine::TableEngine;
@@ -69,7 +69,8 @@ class G2d : public TableEngine {
   }
 
  private:
-  /// Rows of each format. Linear ones come first: a list has 64 alternatives, the last one is any.
+  /// Accepts each format with its rows. Linear ones come first: a list has at most 64 alternatives,
+  /// and the last one is the wildcard.
   Status accept_each(std::span<const LayoutTag> images, AttributeList& list) const {
     for (const bool is_linear : {true, false})
       for (const LayoutTag& each : images) {
@@ -81,7 +82,7 @@ class G2d : public TableEngine {
       }
     return {};
   }
-  /// What differs between formats; none: as of RGB.
+  /// Sets what differs between formats. Without a format: as for RGB.
   Status set_rows(AttributeList& list, std::optional<PixelFormat> format) const {
     HALYARD_RETURN_IF_ERROR(set_all(list, Key::pitch_align, pitch_setting(format)));
     const bool is_yuv = format && info(*format).model == ColorModel::yuv;
@@ -112,8 +113,8 @@ MadeEngine make_egl(std::string_view name, std::string_view json) {
     std::string names;
     for (const Setting& each : drivers)
       names += (names.empty() ? "" : ", ") + std::string(each.name);
-    return fail(Errc::not_found, "driver: the engine knows no such driver", "{}: \"{}\", known: {}",
-                name, driver, names);
+    return fail(Errc::not_found, "driver: is unknown to the engine", "{}: \"{}\", known: {}", name,
+                driver, names);
   }
   settings.set_default("pitch_align", known->value);
   return std::shared_ptr<const BufferEngine>(std::make_shared<Egl>(name, std::move(settings)));

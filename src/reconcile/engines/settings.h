@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of an engine's table, and what a user's JSON replaces of them.
+// The numbers of an engine's table, and the user's JSON that replaces some of them.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,18 @@ struct Setting {
 
 class Settings {
  public:
-  /// Errors: malformed (no JSON object), invalid_argument (a name that the table lacks, no number,
-  /// no text). Texts are taken where `texts` names them.
+  /// Errors: malformed (not a JSON object), invalid_argument (the table lacks a name; a value is
+  /// not a number, or not a text). `texts` names the settings that are texts.
   static Result<Settings> read(std::string_view engine, std::span<const Setting> table,
                                std::string_view json, std::span<const std::string_view> texts = {});
-  /// Another number of the table, where the user's JSON does not replace it.
+  /// Changes a number of the table, unless the user's JSON replaces it.
   void set_default(std::string_view name, std::uint64_t value) {
     if (!replaced_.contains(std::string(name))) numbers_[std::string(name)] = value;
   }
   std::uint64_t number(std::string_view name) const { return numbers_.at(std::string(name)); }
-  /// Empty where it was not set.
+  /// Empty if the text was not set.
   std::string text(std::string_view name) const;
-  /// "table", or "settings" where the number was replaced: what reports say.
+  /// "table", or "settings" if the user replaced the value: the source that reports name.
   std::string source(std::string_view name) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine whose needs follow from a table of numbers.
+// An engine whose requirements follow from a table of numbers.
 #pragma once
 
 #include <string>
@@ -19,17 +19,17 @@ class TableEngine : public BufferEngine {
  protected:
   std::uint64_t number(std::string_view setting) const { return settings_.number(setting); }
   const Settings& settings() const { return settings_; }
-  /// Sets a key to what its setting says.
+  /// Sets a key to the value of a setting.
   Status set(AttributeList& list, Key key, std::string_view setting, std::size_t index = 0) const {
     return list.set(key, {number(setting), 0}, index, settings_.source(setting));
   }
-  /// The same for all values that the key has.
+  /// Sets all values of the key to that of a setting.
   Status set_all(AttributeList& list, Key key, std::string_view setting) const {
     for (std::size_t k = 0; k < key_info(key)->count; ++k)
       HALYARD_RETURN_IF_ERROR(set(list, key, setting, k));
     return {};
   }
-  /// What does not depend on a setting.
+  /// Sets a key to a value that does not depend on a setting.
   static Status set_fact(AttributeList& list, Key key, std::uint64_t value) {
     return list.set(key, {value, 0}, 0, "table");
   }

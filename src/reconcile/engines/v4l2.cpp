@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A camera behind V4L2: its driver says which pitch it writes, when it is asked with
-// VIDIOC_TRY_FMT.
+// A V4L2 camera. VIDIOC_TRY_FMT asks its driver for the pitch that it writes.
 #include <fcntl.h>
 #include <linux/videodev2.h>
 #include <sys/ioctl.h>
@@ -16,12 +15,12 @@ namespace halyard {
 
 namespace {
 
-/// What a driver makes of a wish.
+/// A driver's answer to a wanted format.
 struct Answer {
   std::uint64_t stride = 0;
   std::uint64_t size = 0;
-  std::uint64_t heaps = 0;        ///< 0: not told
-  std::uint64_t min_buffers = 0;  ///< 0: not told
+  std::uint64_t heaps = 0;        ///< 0: unknown
+  std::uint64_t min_buffers = 0;  ///< 0: unknown
 };
 
 constexpr std::uint64_t dma_heaps = bit(Heap::dmabuf_system) | bit(Heap::dmabuf_cma) |
@@ -38,7 +37,7 @@ int try_ioctl(int fd, unsigned long request, void* argument) {
 class V4l2 : public TableEngine {
  public:
   using TableEngine::TableEngine;
-  /// The driver writes whole rows, padding with them; chroma follows from luma.
+  /// The driver writes whole rows including their padding; chroma strides follow from luma.
   Status fill(const BufferRequest&, AttributeList& list) const override {
     HALYARD_RETURN_IF_ERROR(set_fact(list, Key::heaps, bit(Heap::v4l2_mmap) | dma_heaps));
     HALYARD_RETURN_IF_ERROR(set_fact(list, Key::attach, static_cast<std::uint64_t>(Attach::dma)));
@@ -66,7 +65,8 @@ class V4l2 : public TableEngine {
   static Result<Answer> ask(const std::string& device, const Reconciled& draft);
 };
 
-/// Memory that the driver works with. A count of 0 makes no buffers, also beside those of others.
+/// The kinds of memory that the driver supports. A count of 0 allocates no buffers, even if there
+/// are some already.
 std::uint64_t memory_of(const Fd& camera, std::uint32_t type) {
   v4l2_create_buffers request{};
   request.memory = V4L2_MEMORY_MMAP;
@@ -79,14 +79,15 @@ std::uint64_t memory_of(const Fd& camera, std::uint32_t type) {
   return heaps;
 }
 
-/// Buffers that the driver holds while it captures; few drivers say it.
+/// The number of buffers that the driver holds while it captures. Few drivers report it.
 std::uint64_t min_buffers_of(const Fd& camera) {
   v4l2_control control{V4L2_CID_MIN_BUFFERS_FOR_CAPTURE, 0};
   const bool is_told = try_ioctl(camera.get(), VIDIOC_G_CTRL, &control) == 0 && control.value > 0;
   return is_told ? static_cast<std::uint64_t>(control.value) : 0;
 }
 
-/// Asks for the draft's pitch; the answer is that of the first plane, and of all planes' bytes.
+/// Asks for the draft's pitch. The answer has the pitch of the first plane and the bytes of all
+/// planes.
 Result<Answer> try_format(const Fd& camera, v4l2_format& format) {
   if (try_ioctl(camera.get(), VIDIOC_TRY_FMT, &format) != 0)
     return fail_os("the camera's driver refuses VIDIOC_TRY_FMT", errno);
@@ -96,11 +97,11 @@ Result<Answer> try_format(const Fd& camera, v4l2_format& format) {
                 format.fmt.pix_mp.plane_fmt[0].sizeimage};
 }
 
-/// The kind of the camera's buffers.
+/// The type of the camera's buffer queue.
 Result<std::uint32_t> capture_type(const Fd& camera, const std::string& device) {
   v4l2_capability capability{};
   if (try_ioctl(camera.get(), VIDIOC_QUERYCAP, &capability) != 0)
-    return fail_os("the device is no camera of V4L2", errno, device);
+    return fail_os("the device is not a V4L2 camera", errno, device);
   if ((capability.device_caps & V4L2_CAP_STREAMING) == 0)
     return fail(Errc::unsupported, "the camera's driver has no buffers to share", "{}", device);
   if ((capability.device_caps & V4L2_CAP_VIDEO_CAPTURE_MPLANE) != 0)
@@ -114,7 +115,7 @@ v4l2_format wish(std::uint32_t type, std::uint32_t code, const Reconciled& draft
   const auto stride = static_cast<std::uint32_t>(draft.planes().front().stride_bytes);
   v4l2_format format{};
   format.type = type;
-  // Both structures begin alike: width, height, format.
+  // Both structures begin with the same members: width, height, format.
   format.fmt.pix.width = static_cast<std::uint32_t>(draft.width());
   format.fmt.pix.height = static_cast<std::uint32_t>(draft.height());
   format.fmt.pix.pixelformat = code;

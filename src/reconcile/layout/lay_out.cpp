@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extents and strides: the formulas of docs/negotiation.md.
+// Extents and strides. The formulas are documented in docs/negotiation.md.
 #include <algorithm>
 #include <bit>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t unlimited = ~std::uint64_t{0};
 constexpr std::uint64_t max_size = (std::uint64_t{1} << 63) - 1;
 
-/// What a row stride must obey, and the slots that reports name.
+/// The constraints of a row stride, and the slots that reports name.
 struct RowRule {
   Amount used;
   std::uint64_t align = 1;
@@ -30,13 +30,13 @@ std::uint16_t slot16(Key key, std::size_t index = 0) {
   return static_cast<std::uint16_t>(slot_of(key, index));
 }
 
-/// The least stride from `stride` on that obeys the rule and holds `needed` bytes; 0: none.
+/// The least legal stride that is at least `stride` and holds `needed` bytes; 0: none.
 std::uint64_t legal_above(const RowRule& rule, std::uint64_t stride, std::uint64_t needed) {
   const Amount found = round_up(std::max(stride, needed), rule.align);
   return found.overflows() || found.value() > rule.max ? 0 : found.value();
 }
 
-/// The largest one below; 0: none.
+/// The largest legal stride that is at most `stride` and holds `needed` bytes; 0: none.
 std::uint64_t legal_below(const RowRule& rule, std::uint64_t stride, std::uint64_t needed) {
   const std::uint64_t top = std::min(stride, rule.max);
   const std::uint64_t found = top - top % rule.align;
@@ -139,7 +139,7 @@ RowRule LayOut::tensor_rule() const {
   return rule;
 }
 
-/// What is said of a plane itself; all levels of a pyramid obey what is said of the first plane.
+/// The constraints of one plane. All levels of a pyramid obey those of the first plane.
 RowRule LayOut::image_rule(std::size_t plane) const {
   const std::size_t p = is_pyramid_ ? 0 : plane;
   RowRule rule;
@@ -199,7 +199,7 @@ void LayOut::tensor() {
   tensor_strides(row(tensor_rule()));
 }
 
-/// The alignment that plane 0 needs so that a chroma stride that follows from it is aligned.
+/// The alignment that plane 0 needs, so that the chroma stride derived from it is aligned.
 std::uint64_t LayOut::chroma_align(std::size_t plane) const {
   const std::uint64_t align = image_rule(plane).align;
   if (format_.kind == FormatKind::tri_planar) return align << format_.chroma_shift_x;
@@ -219,7 +219,7 @@ void LayOut::derive_chroma(std::size_t plane, RowRule& rule) {
   }
 }
 
-/// Rows of an image that is read as a tensor are rows of the tensor too.
+/// The rows of an image that is read as a tensor must also obey the tensor's constraints.
 void LayOut::obey_tensor(std::size_t plane, RowRule& rule) {
   rule.align = multiple(rule.align, merged_.number(Key::row_align, 1), Key::row_align);
   const std::uint64_t max = merged_.number(Key::row_max, unlimited);
@@ -251,7 +251,7 @@ std::uint64_t LayOut::stored_rows(std::uint64_t rows, unsigned shift) {
   return round_up(rows, std::max<std::uint64_t>(align >> shift, 1)).value();
 }
 
-/// Behind the plane before it; where a tensor may begin if there is one.
+/// Places a plane after the one before it, at an offset where the tensor may begin if there is one.
 void LayOut::place(std::size_t index, Amount size) {
   std::uint64_t align = multiple(merged_.number(Key::plane_align, is_pyramid_ ? 0 : index, 1),
                                  component_, Key::plane_align);
@@ -316,7 +316,7 @@ void LayOut::pyramid() {
       round_up(Amount(last.offset) + Amount(last.size), merged_.number(Key::plane_align, 0, 1)));
 }
 
-/// Image and tensor in one buffer: the tensor is a plane of the image, and has its strides.
+/// Image and tensor in one buffer: the tensor is a plane of the image and has its strides.
 void LayOut::joined() {
   TensorDraft& t = draft_.tensor;
   const bool is_planar = format_.kind == FormatKind::planar;

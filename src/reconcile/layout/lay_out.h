@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extents and strides of a draft.
+// Computes the extents and strides of a draft.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@
 
 namespace halyard {
 
-/// solve() in two parts: extents and strides; memory.
+/// The first part of solve(): extents and strides. The second part is choose_memory().
 void lay_out(const Merged& merged, const Candidate& candidate, Draft& draft,
              std::vector<Failure>& failures);
 
-/// What the buffer holds: as the parties say, and by the keys that they set.
+/// The kinds of the buffer's content, as bits: those of Key::kind, and those that follow from other
+/// keys.
 std::uint64_t kinds_of(const Merged& merged) noexcept;
 
 }  // namespace halyard

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads and writes the names of layouts and formats.
 #include "reconcile/layout/layout_tag.h"
 
 #include <charconv>
@@ -88,7 +89,7 @@ Status check_tag(const LayoutTag& tag) {
   if (tag.family != LayoutTag::Family::tensor) return {};
   const bool has_x = tag.order == AxisOrder::nc_hwx;
   if (has_x ? tag.x < 1 || tag.x > max_x : tag.x != 1)
-    return fail(Errc::invalid_argument, "channels come in blocks of 1 to 1024, in NCxHWx alone",
+    return fail(Errc::invalid_argument, "channels are in blocks of 1 to 1024, for NCxHWx only",
                 "x = {}", tag.x);
   return {};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fewest groups of parties that agree, and copies between their buffers.
+// Divides parties into the fewest groups that agree on a buffer each, with copies between the
+// buffers.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -29,7 +30,7 @@ bool is_content(Key key) {
 
 using Names = std::vector<std::string>;
 
-/// All parties by name, and what they say together of the content.
+/// All parties by name, and the content that they describe together.
 class Planner {
  public:
   Planner(std::span<const EngineParty> parties, const ReconcileOptions& options)
@@ -75,7 +76,7 @@ Status Planner::collect_content(Conflict* conflict) {
         if (is_content(each.key)) {
           merge(merged, Fact{static_cast<std::uint16_t>(slot_of(each.key, each.index)), 0,
                              each.value, nullptr, nullptr});
-          // One list for each statement: a party may say a key twice, in two lists.
+          // One list per statement: a party may set a key twice, in two lists.
           lists.emplace_back(name);
           HALYARD_RETURN_IF_ERROR(lists.back().set(each.key, each.value, each.index, each.source));
         }
@@ -122,7 +123,8 @@ std::vector<Names> Planner::split_exactly() const {
       if ((set >> k & 1) != 0) out.push_back(names_[k]);
     return out;
   };
-  // Who asks for more agrees with fewer: a set agrees only if all that lack one of it do.
+  // A set of parties agrees only if each subset without one of them does, since more requests never
+  // help.
   std::vector<bool> agrees(sets, false);
   agrees[0] = true;
   for (std::size_t set = 1; set < sets; ++set) {
@@ -131,8 +133,8 @@ std::vector<Names> Planner::split_exactly() const {
       may_agree = may_agree && ((set >> k & 1) == 0 || agrees[set & ~(std::size_t{1} << k)]);
     agrees[set] = may_agree && agree(members(set), nullptr).has_value();
   }
-  // The fewest groups for each set, and the group that has its first party: the largest number of
-  // a set wins, so that the choice does not depend on anything else.
+  // The fewest groups for each set, and the group of its first party. Among equal choices the part
+  // with the largest number wins, so that the choice depends on nothing else.
   std::vector<std::size_t> fewest(sets, count + 1), group(sets, 0);
   fewest[0] = 0;
   for (std::size_t set = 1; set < sets; ++set) {
@@ -170,8 +172,8 @@ Result<std::vector<Names>> Planner::split(Conflict* conflict) const {
   return names_.size() <= max_exact ? split_exactly() : split_greedily();
 }
 
-/// By what a party says, itself or through its engine: 3 its rows cannot be others, or it writes
-/// into padding; 2 it writes; 1 it holds buffers.
+/// Ranks a party by its statements, its own or its engine's: 3 fixes a row stride or writes into
+/// padding; 2 writes; 1 holds buffers; 0 none of these.
 int rank_of_writer(const Reconciled& buffer, const std::string& name) {
   const auto says = [&](Key key) {
     for (std::size_t k = 0; k < key_info(key)->count; ++k)
@@ -238,7 +240,7 @@ Result<BufferPlan> plan_buffers(std::span<const EngineParty> parties,
                                 const ReconcileOptions& options, Conflict* conflict) {
   if (parties.empty()) return fail(Errc::invalid_argument, "there is no list");
   Planner planner(parties, options);
-  constexpr std::size_t max_planned = max_parties - 1;  // one more says the content
+  constexpr std::size_t max_planned = max_parties - 1;  // one more list describes the content
   if (planner.names().size() > max_planned)
     return fail(Errc::exhausted, "there are more than 63 parties", "{}", planner.names().size());
   HALYARD_RETURN_IF_ERROR(planner.collect_content(conflict));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compares a tensor's extents with those of an image's planes.
 #include "reconcile/layout/plane_match.h"
 
 #include <iterator>
@@ -6,13 +7,13 @@
 namespace halyard {
 namespace {
 
-/// Compares what was said with `match.extents`.
+/// Compares the stated extents with `match.extents`.
 void compare(const Merged& merged, const TensorDraft& tensor, PlaneMatch& match) {
   const std::uint64_t own[] = {tensor.w, tensor.h, tensor.c, tensor.n};
   const bool is_known[] = {merged[Key::width].is_set, merged[Key::height].is_set,
                            merged[Key::format].is_set, true};
   for (std::size_t axis = 0; axis < std::size(own); ++axis) {
-    // A batch of more than one is said, by whatever axis.
+    // The batch is always compared, since axes before the fourth count too.
     const bool is_said = axis == 3 || merged.at(Key::shape, axis).is_set;
     if (!is_said || !is_known[axis] || own[axis] == match.extents[axis]) continue;
     if (++match.wrong_count > 1) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which plane of an image a tensor in the same buffer is.
+// Finds the plane of an image that a tensor in the same buffer is.
 #pragma once
 
 #include <array>
@@ -10,25 +10,26 @@
 
 namespace halyard {
 
-/// An extent that is subsampled `shift` times; what is left over counts as one.
+/// An extent that is halved `shift` times, rounded up.
 constexpr std::uint64_t halved(std::uint64_t extent, unsigned shift) {
   return (extent + (std::uint64_t{1} << shift) - 1) >> shift;
 }
 
-/// How a tensor's extents are those of a plane.
+/// How a tensor's extents compare with those of a plane.
 struct PlaneMatch {
   std::size_t plane = 0;
   std::array<std::uint64_t, 4> extents{};  ///< of the plane: W, H, C, N
   std::size_t wrong_count = 0;
-  std::size_t axis = 0;  ///< of Key::shape, of the first wrong one
+  std::size_t axis = 0;  ///< the first wrong axis, as an index of Key::shape
   std::uint64_t value = 0, wanted = 0;
 };
 
-/// The plane that has the tensor's extents, or most of them. An extent that nobody says is right.
+/// The plane with the tensor's extents, or with most of them. An extent that no party states is not
+/// compared.
 PlaneMatch best_plane(const Merged& merged, const Draft& draft, const FormatInfo& format,
                       bool is_pyramid);
 
-/// Extents that nobody says are the plane's.
+/// Sets extents that no party states to those of the plane.
 void take_unsaid_extents(const Merged& merged, const std::array<std::uint64_t, 4>& extents,
                          TensorDraft& tensor);
 

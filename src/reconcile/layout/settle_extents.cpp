@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extents that parties require, within those that others allow.
+// Chooses extents that parties require, within the ranges that others allow.
 #include <algorithm>
 #include <utility>
 
@@ -16,7 +16,7 @@ void settle_extents(Merged& merged, std::vector<Failure>& failures) {
     const AttributeValue need = needed.value;
     const bool is_said = std::exchange(extent.is_set, true);
     const AttributeValue allowed = is_said ? extent.value : AttributeValue{1, ~std::uint64_t{0}};
-    // One extent that is said holds all that are smaller.
+    // A single stated extent also holds all smaller ones.
     const bool is_open = allowed.low != allowed.high;
     const bool is_too_large = need.high > allowed.high;
     if (is_too_large || (is_open && need.low < allowed.low))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extents that nobody states, or that a range leaves open.
+// Settles extents that no party states, or that a range leaves open.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace halyard {
 
-/// Makes extents what is required of them, where nobody says them or a range leaves them open.
-/// Appends a failure for each that must not be so large, or so small.
+/// Sets extents to what is required of them, if no party states them or a range leaves them open.
+/// Appends a failure for each requirement outside the allowed range.
 void settle_extents(Merged& merged, std::vector<Failure>& failures);
 
 }  // namespace halyard

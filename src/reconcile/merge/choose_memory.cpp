@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which memory a buffer comes from, how it is kept coherent, and how many there are.
+// Chooses which memory a buffer comes from, how it is kept coherent, and how many buffers there
+// are.
 #include <algorithm>
 #include <array>
 
@@ -22,7 +23,7 @@ constexpr std::uint64_t private_heaps = bit(Heap::heap) | bit(Heap::pbo);
 constexpr std::uint64_t uncached_heaps = bit(Heap::dmabuf_uncached);
 constexpr std::uint64_t protected_heaps = bit(Heap::dmabuf_protected);
 constexpr std::uint64_t contiguous_heaps = bit(Heap::dmabuf_cma) | protected_heaps;
-/// What is a DMA-BUF that the CPU caches.
+/// Heaps of DMA-BUFs that the CPU caches.
 constexpr std::uint64_t cached_dma_heaps =
     bit(Heap::udmabuf) | bit(Heap::dmabuf_system) | bit(Heap::dmabuf_cma) | bit(Heap::v4l2_mmap);
 constexpr auto address_only = static_cast<std::uint64_t>(Attach::address_only);
@@ -92,7 +93,7 @@ void MemoryChoice::filter_heaps() {
   const bool is_uncached_alone = (domains & ~static_cast<std::uint64_t>(Coherency::no_cpu)) ==
                                  static_cast<std::uint64_t>(Coherency::uncached);
   if ((is_strict(CpuPolicy::uncached) || is_uncached_alone) && has_cpu_) heaps &= uncached_heaps;
-  // Memory for protected content is for nothing else.
+  // Memory for protected content serves nothing else.
   heaps &= merged_.flag(Key::is_protected) ? protected_heaps : ~protected_heaps;
   if (heaps == 0) fail(Check::heaps, Key::heaps);
   if (has_address_only_ && has_cpu_ && !machine_.can_anchor && heaps != 0) {
@@ -101,7 +102,7 @@ void MemoryChoice::filter_heaps() {
   }
   draft_.heaps = heaps;
   const auto wished = static_cast<CpuPolicy>(merged_.number(Key::policy, 0));
-  // Nobody else's caches: where CPUs alone use any memory, what they cache is as good.
+  // If only CPUs use the buffer and any memory serves, cached memory is as good.
   const bool is_choice = has_device_ || merged_[Key::heaps].is_set;
   draft_.order = {has_device_, wished == CpuPolicy::uncached && has_cpu_ && is_choice};
   draft_.heap = best_heap(heaps, draft_.order);
@@ -112,7 +113,7 @@ void MemoryChoice::filter_heaps() {
 void MemoryChoice::choose_policy() {
   const auto wished = static_cast<CpuPolicy>(merged_.number(Key::policy, 0));
   draft_.policy = wished;
-  // Who uses the CPU needs a mapping, whoever else does not.
+  // A party that uses the CPU needs a mapping, whatever the others do.
   const bool is_open = wished == CpuPolicy::automatic || wished == CpuPolicy::unmapped;
   if (is_open) draft_.policy = has_cpu_ ? CpuPolicy::cached : CpuPolicy::unmapped;
   if (has_cpu_ && is_strict(CpuPolicy::unmapped)) fail(Check::unmapped, Key::policy);
@@ -185,7 +186,7 @@ void MemoryChoice::choose_count() {
   draft_.count = needed;
 }
 
-/// Arrays and pyramids (of images) are alone; raw joins all.
+/// Arrays and pyramids (of images) cannot share a buffer with other kinds. Raw joins all.
 bool may_share_buffer(std::uint64_t kinds) {
   const auto has = [&](BufferKind kind) { return (kinds & static_cast<std::uint64_t>(kind)) != 0; };
   const bool is_array = has(BufferKind::array), is_pyramid = has(BufferKind::pyramid);
@@ -234,7 +235,7 @@ bool solve(Merged& merged, const Candidate& candidate, const MachineTraits& mach
     if (merged.values[slot].contradicts)
       failures.push_back({Check::merged, static_cast<std::uint16_t>(slot)});
   settle_extents(merged, failures);
-  // What follows from contradicting numbers is nobody's fault.
+  // Failures that follow from contradicting numbers are not reported.
   const std::size_t first_extent = slot_of(Key::dtype);
   const bool has_extents =
       std::none_of(failures.begin() + static_cast<std::ptrdiff_t>(before), failures.end(),

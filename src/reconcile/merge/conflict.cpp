@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds minimal sets of facts that fail, by removing facts while the rest still fails.
 #include "reconcile/merge/conflict.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace halyard {
 
 namespace {
 
-/// Facts of one candidate, some of them switched off.
+/// The facts of one candidate, some of them switched off.
 class FactSet {
  public:
   FactSet(const Problem& problem, const Candidate& candidate, const MachineTraits& machine)
@@ -25,7 +26,7 @@ class FactSet {
   }
   const std::vector<Fact>& facts() const { return facts_; }
 
-  /// What fails with the facts that are on in both.
+  /// The failures that remain with the facts that are on and in `also`.
   std::vector<Failure> failures(const std::vector<bool>& also) const {
     Merged merged;
     for (std::size_t k = 0; k < facts_.size(); ++k)
@@ -51,8 +52,8 @@ class FactSet {
   std::vector<bool> is_on_;
 };
 
-/// Leaves facts out of `chosen`, where what is left still fails: many at a time, then fewer, at
-/// last one after the other, so that none of what stays can be left out.
+/// Removes facts from `chosen` as long as the rest still fails: many at a time, then fewer, at last
+/// single ones. In the end no fact can be removed.
 template <class StillFails>
 void reduce(std::vector<bool>& chosen, bool is_backwards, const StillFails& still_fails) {
   std::vector<std::size_t> left;
@@ -74,7 +75,7 @@ void reduce(std::vector<bool>& chosen, bool is_backwards, const StillFails& stil
   }
 }
 
-/// A least set that fails, by way of one that fails in the way of `failure`.
+/// A minimal set that fails. The search first keeps the kind of `failure`, then any failure.
 std::vector<bool> min_failing(const FactSet& set, const Failure& failure, bool is_backwards) {
   std::vector<bool> chosen = set.all();
   reduce(chosen, is_backwards, [&](const std::vector<bool>& some) {
@@ -86,14 +87,15 @@ std::vector<bool> min_failing(const FactSet& set, const Failure& failure, bool i
   return chosen;
 }
 
-/// Of two least sets the smaller one: there may be some, by way of more keys and of fewer.
+/// The smaller one of two minimal sets. There may be several, with more or fewer keys.
 std::vector<bool> smallest_failing(const FactSet& set, const Failure& failure) {
   const auto one = min_failing(set, failure, false), other = min_failing(set, failure, true);
   return std::ranges::count(other, true) < std::ranges::count(one, true) ? other : one;
 }
 
-/// The failure with the numbers that all statements give: the size of all axes, strides that are
-/// legal for everybody. Those of the least set alone would be of a smaller buffer.
+/// The failure with the numbers that result from all statements: the size with all axes, strides
+/// that are legal for all parties. The numbers of the minimal set alone would describe a smaller
+/// buffer.
 Failure with_all(Failure minimum, const std::vector<Failure>& all) {
   constexpr std::uint64_t max_size = (std::uint64_t{1} << 63) - 1;
   const auto same =
@@ -108,7 +110,7 @@ Failure with_all(Failure minimum, const std::vector<Failure>& all) {
   return minimum;
 }
 
-/// `all`: what fails with the statements of all parties.
+/// `all`: the failures with the statements of all parties.
 ConflictItem problem_item(const Problem& problem, const FactSet& set, const Candidate& candidate,
                           const std::vector<bool>& chosen, const std::vector<Failure>& all) {
   const std::vector<Failure> failures = set.failures(chosen);
@@ -169,7 +171,7 @@ std::vector<ConflictItem> find_conflicts(const Problem& problem, const Candidate
   for (auto failures = all; !failures.empty(); failures = set.failures()) {
     const std::vector<bool> chosen = smallest_failing(set, failures.front());
     items.push_back(problem_item(problem, set, candidate, chosen, all));
-    // Nothing that anybody said is left of it: it would be found for ever.
+    // No statement of a party is left in it, so it would be found again and again.
     if (std::ranges::none_of(chosen, [](bool is_chosen) { return is_chosen; })) break;
     set.switch_off(chosen);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of conflicts: one entry for each check that can fail.
+// The texts of conflicts: one entry for each check that can fail.
 #include "reconcile/merge/describe.h"
 #include "base/text/format_error.h"
 #include "reconcile/merge/conflict.h"
@@ -130,8 +130,8 @@ void describe_memory(const Failure& failure, ConflictItem& item) {
       item.hint = "copy into the engine's buffer, or let it set g.count_max for a ring of buffers";
       return;
     case Check::unmapped:
-      item.rule = "what is strictly unmapped is not for the CPU";
-      item.hint = "let no party ask for g.cpu, or let the policy be no strict one";
+      item.rule = "a strictly unmapped buffer is not for the CPU";
+      item.hint = "let no party ask for g.cpu, or let the policy not be strict";
       return;
     case Check::is_protected:
       item.rule = "protected content is not for the CPU";
@@ -146,7 +146,7 @@ void describe_memory(const Failure& failure, ConflictItem& item) {
       item.hint = "accept a linear format, or let no party ask for g.cpu";
       return;
     case Check::anchor:
-      item.rule = "memory whose address alone an engine takes must not be cached by a CPU";
+      item.rule = "memory that an engine takes by address only must not be cached by a CPU";
       item.hint = "accept dmabuf.uncached, or run where a render node can hold the buffer";
       return;
     default:

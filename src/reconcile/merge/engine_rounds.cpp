@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rounds in which engines are asked: what they need of a buffer, and whether a draft serves.
+// The rounds of questions to engines: what each needs of a buffer, and whether a draft serves it.
 #include <algorithm>
 #include <tuple>
 
@@ -15,15 +15,15 @@ namespace halyard {
 
 namespace {
 
-constexpr int max_rounds = 4;        ///< of a candidate
-constexpr int max_all_rounds = 256;  ///< of all candidates together
+constexpr int max_rounds = 4;        ///< for a candidate
+constexpr int max_all_rounds = 256;  ///< for all candidates together
 
 constexpr std::string_view must_say = "every engine must say what it needs";
 constexpr std::string_view must_work = "every engine must work on the buffer";
 constexpr std::string_view must_be_content = "every engine must be content after four rounds";
 constexpr std::string_view must_end = "every engine must be content after 256 rounds in all";
 
-/// What the parties' own lists say together.
+/// The request that follows from the parties' own lists.
 BufferRequest request_of(std::span<const EngineParty> parties) {
   Merged merged;
   BufferRequest request;
@@ -33,7 +33,7 @@ BufferRequest request_of(std::span<const EngineParty> parties) {
     for (const Alternative& each : party.list.alternatives())
       if (each.tag.family == LayoutTag::Family::image) request.images.push_back(each.tag);
   }
-  std::vector<Failure> conflicts;  // are reported later
+  std::vector<Failure> conflicts;  // reported later
   settle_extents(merged, conflicts);
   if (merged[Key::dtype].is_set) request.dtype = static_cast<DType>(merged[Key::dtype].value.low);
   for (std::size_t k = max_axes; k-- > 0;)
@@ -70,7 +70,7 @@ Statement refusal_of(const EngineParty& party) {
           {}};
 }
 
-/// An optional party whose engine cannot say what it needs.
+/// An optional party whose engine failed in fill().
 DroppedParty left_out(const EngineParty& party, const Error& error) {
   ConflictItem item;
   item.key = "g.engines";
@@ -80,7 +80,7 @@ DroppedParty left_out(const EngineParty& party, const Error& error) {
   return {std::string(party.list.party()), {{std::move(item)}}};
 }
 
-/// What engines fill, a list for each party.
+/// The lists that the engines fill, one per party.
 Result<std::vector<AttributeList>> fill(std::span<const EngineParty> parties, bool allow_drop,
                                         std::vector<DroppedParty>& absent) {
   std::vector<AttributeList> lists;
@@ -113,7 +113,8 @@ bool has_all(std::span<const Attribute> all, std::span<const Attribute> some) {
   return std::ranges::all_of(some, [&](const Attribute& each) { return has(all, each); });
 }
 
-/// Parties in any order, and some of them twice, give the same report.
+/// Sorts statements and removes duplicates, so that reports do not depend on the order of the
+/// parties.
 void sort_statements(std::vector<Statement>& all) {
   const auto key = [](const Statement& s) { return std::tie(s.party, s.key, s.value, s.source); };
   std::ranges::sort(all, {}, key);
@@ -121,17 +122,17 @@ void sort_statements(std::vector<Statement>& all) {
   all.erase(std::unique(all.begin(), all.end(), same), all.end());
 }
 
-/// All engines, asked about one draft after the other.
+/// Asks all engines about one draft after the other.
 class Rounds {
  public:
   Rounds(std::span<const EngineParty> parties, std::vector<DroppedParty> absent)
       : parties_(parties) {
     said_.absent = std::move(absent);
   }
-  /// Asks those that take part. True: each is content.
+  /// Asks the engines that take part. Returns true if all accept the draft.
   bool ask(const Reconciled& draft);
   const EngineRounds& said() const { return said_; }
-  /// Gives the draft of the last ask() up.
+  /// Gives up after the draft of the last ask().
   Error give_up(Conflict* conflict);
 
  private:
@@ -146,12 +147,12 @@ class Rounds {
   std::span<const EngineParty> parties_;
   EngineRounds said_;
   std::vector<Count> counts_;
-  // Of the round.
+  // State of the current round:
   Candidate candidate_;
   std::vector<Statement> refusing_, asking_;
 };
 
-/// Takes an answer in place of the one before, and notes what it changes.
+/// Replaces the earlier answer of an engine, and records what changes.
 void Rounds::take(std::size_t asked, std::vector<Attribute> attributes) {
   std::vector<EngineAnswer>& answers = said_.answers;
   auto before = std::ranges::find_if(answers, [&](const EngineAnswer& each) {

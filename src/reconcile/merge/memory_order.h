@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which memory comes first where several kinds serve.
+// The order of preference when several kinds of memory serve.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace halyard {
 
 struct MemoryOrder {
   bool prefers_dma = false;       ///< devices take part: DMA-BUFs come first
-  bool prefers_uncached = false;  ///< a party wishes that no CPU caches the memory
+  bool prefers_uncached = false;  ///< a party wants memory that no CPU caches
 };
 
 }  // namespace halyard

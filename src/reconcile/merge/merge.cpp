@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The rules by which facts become one value, and the facts that determine a merged value.
 #include "reconcile/merge/merge.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ void merge_multiple(MergedValue& into, std::uint64_t value) noexcept {
   if (multiple != 0) into.value.low = multiple;
 }
 
-/// The strongest policy; the weakest strict one may be no weaker than it.
+/// Keeps the strongest policy. It contradicts a strict policy that is weaker.
 void merge_order(MergedValue& into, AttributeValue value) noexcept {
   // `high` holds the weakest strict policy plus one.
   const std::uint64_t strict = value.high != 0 ? value.low + 1 : 0;
@@ -27,7 +28,8 @@ void merge_order(MergedValue& into, AttributeValue value) noexcept {
   into.contradicts = into.value.high != 0 && into.value.high < into.value.low + 1;
 }
 
-/// anything < not_nan < zero, not_nan < value; zero and a value, or two values, are none.
+/// anything < not_nan < zero, and not_nan < value. Zero and a value, or two different values,
+/// contradict each other.
 void merge_pad(MergedValue& into, AttributeValue value) noexcept {
   if (value.low == into.value.low) {
     into.contradicts |= value.low == pad_value && value.high != into.value.high;
@@ -44,14 +46,14 @@ void merge_range(MergedValue& into, AttributeValue value) noexcept {
   into.contradicts = into.value.low > into.value.high;
 }
 
-/// Unknown colours are any: they join with what others know.
+/// Unknown colours agree with any others.
 void merge_color(MergedValue& into, std::uint64_t value) noexcept {
   into.contradicts |= into.value.low != 0 && value != 0 && into.value.low != value;
   into.value.low = std::max(into.value.low, value);
   into.is_set = true;
 }
 
-/// The first value that a slot gets: neutral with it.
+/// The initial value of a slot, to which the first fact is then merged.
 AttributeValue neutral(MergeRule rule, AttributeValue value) noexcept {
   return rule == MergeRule::order ? AttributeValue{0, 0} : value;
 }
@@ -90,7 +92,7 @@ void merge_value(MergedValue& into, MergeRule rule, AttributeValue value) noexce
       into.value.high = std::max(into.value.high, value.high);
       return;
     case MergeRule::sum:
-      return;  // PartyValues
+      return;  // PartyValues holds them
     case MergeRule::order:
       merge_order(into, value);
       return;
@@ -187,7 +189,7 @@ std::vector<std::size_t> witnesses(std::span<const Fact> facts, std::size_t slot
     default:
       break;
   }
-  // Small numbers are left out first, so that 256 explains 256 where 16 and 64 were said too.
+  // Small numbers are removed first, so that 256 explains 256 even if 16 and 64 were stated too.
   std::ranges::stable_sort(found, {}, [&](std::size_t k) { return facts[k].value.low; });
   for (std::size_t k = 0; k < found.size();) {
     std::vector<const Fact*> others;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts: what all parties said, one after the other. Merging: what follows from some of them.
+// Facts: the values that all parties stated, one after the other. Merging: what follows from a set
+// of facts.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@ namespace halyard {
 
 inline constexpr std::size_t max_parties = 64;
 
-/// One value that one party said of one key.
+/// One value that one party stated for one key.
 struct Fact {
   std::uint16_t slot = 0;
   std::uint16_t party = 0;
@@ -30,7 +31,7 @@ struct MergedValue {
   bool contradicts = false;  ///< no value serves all; `value` is one of them
 };
 
-/// What a party said that does not become one value for all.
+/// The values of a party that do not become one value for all.
 struct PartyValues {
   std::uint64_t cpu = 0;
   std::uint64_t perm = 0;
@@ -42,7 +43,7 @@ struct PartyValues {
   bool limits_count = false;
 };
 
-/// The join of some facts. The same whatever their order, and however often each is merged.
+/// The join of some facts. Does not depend on their order, nor on how often each is merged.
 struct Merged {
   std::array<MergedValue, slot_count> values{};
   std::array<PartyValues, max_parties> parties{};
@@ -64,11 +65,11 @@ struct Merged {
 
 void merge(Merged& into, const Fact& fact) noexcept;
 
-/// The least common multiple; 0: above 2^31.
+/// The least common multiple; 0 if it is above 2^31.
 std::uint64_t common_multiple(std::uint64_t a, std::uint64_t b) noexcept;
 
-/// The facts that make the merged value of a slot what it is, as indices: without one of them it
-/// would be another. All that say the same are named.
+/// The facts that determine the merged value of a slot, as indices: without one of them the value
+/// would differ. Names all facts that state the same.
 std::vector<std::size_t> witnesses(std::span<const Fact> facts, std::size_t slot);
 
 }  // namespace halyard

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Collects the facts of all parties, checks them, and lists the candidates.
 #include "reconcile/merge/problem.h"
 
 #include <algorithm>
@@ -36,7 +37,7 @@ bool same_list(const AttributeList& a, const AttributeList& b) {
          });
 }
 
-/// A party says once that its engine uses the buffer, however many lists it has.
+/// A party states once that its engine uses the buffer, however many lists it has.
 void add_engine(Problem& problem, const AttributeList& list, std::uint16_t party) {
   const Fact fact = to_fact(engine_attribute(list.engine()), &list, party);
   const bool is_known = std::ranges::any_of(problem.common, [&](const Fact& other) {
@@ -45,7 +46,7 @@ void add_engine(Problem& problem, const AttributeList& list, std::uint16_t party
   if (!is_known) problem.common.push_back(fact);
 }
 
-/// `is_known`: what the list says was said already.
+/// `is_known`: an equal list has been added already.
 void add_party(Problem& problem, const AttributeList& list, bool is_known) {
   if (problem.parties.empty() || problem.parties.back().name != list.party()) {
     problem.parties.push_back(
@@ -54,7 +55,7 @@ void add_party(Problem& problem, const AttributeList& list, bool is_known) {
     PartyInfo& party = problem.parties.back();
     party.engine = std::max<std::string_view>(party.engine, list.engine());
     party.process = std::max(party.process, list.process());
-    // A party is needed when one of its lists is.
+    // A party is optional only if all its lists are.
     if (!list.optional_priority()) party.optional_priority.reset();
     if (party.optional_priority)
       party.optional_priority = std::max(*party.optional_priority, *list.optional_priority());
@@ -68,7 +69,7 @@ void add_party(Problem& problem, const AttributeList& list, bool is_known) {
     problem.common.push_back(to_fact(each, &list, party));
 }
 
-/// Those of parties that take part; each once.
+/// Adds the answers of parties that take part, each once.
 void add_answers(Problem& problem, std::span<const EngineAnswer> answers) {
   for (const EngineAnswer& each : answers) {
     const auto party = std::ranges::find(problem.parties, each.party, &PartyInfo::name);
@@ -83,7 +84,7 @@ void add_answers(Problem& problem, std::span<const EngineAnswer> answers) {
   }
 }
 
-/// Errors: those of parties' names, and a list that is null.
+/// Errors: invalid_argument (a party's name; a null list).
 Status check_names(std::span<const AttributeList* const> lists) {
   for (const AttributeList* each : lists) {
     if (each == nullptr) return fail(Errc::invalid_argument, "a list is null");
@@ -97,13 +98,13 @@ Status check_names(std::span<const AttributeList* const> lists) {
   return {};
 }
 
-/// The order that arrays of axes have in memory where an image and nobody else says it.
+/// The order of axes if no party names one. It depends on the image.
 LayoutTag default_order(bool has_image, const LayoutTag& image) {
   const bool is_planar = has_image && info(image.format).kind == FormatKind::planar;
   return LayoutTag::tensor(has_image && !is_planar ? AxisOrder::nhwc : AxisOrder::nchw);
 }
 
-/// All tags of a family that somebody names and everybody accepts.
+/// All tags of a family that a party names and all lists accept.
 std::vector<LayoutTag> common_tags(const Problem& problem, LayoutTag::Family family) {
   std::vector<LayoutTag> tags;
   for (const AttributeList* list : problem.lists)
@@ -132,7 +133,7 @@ bool names_tags(const Problem& problem, LayoutTag::Family family) {
   });
 }
 
-/// Two keys of which one party may not want more by the first than it allows by the second.
+/// Two keys: the value of the first must not exceed that of the second in the lists of one party.
 struct Limits {
   Key needed, allowed;
 };
@@ -145,7 +146,7 @@ constexpr Limits limits_of_parties[] = {
     {Key::shape_required, Key::shape},
 };
 
-/// What a party wants at most and allows at least, by slot, in all its lists.
+/// For each slot, the largest and the smallest value in all lists of a party.
 class Wants {
  public:
   explicit Wants(std::span<const AttributeList* const> lists) {
@@ -153,14 +154,14 @@ class Wants {
       for (const Attribute& each : list->attributes())
         add(each);
   }
-  /// Null: nothing is said.
+  /// Null if no list sets the key.
   const Attribute* maximum(Key key, std::size_t index = 0) const {
     return max_[slot_of(key, index)];
   }
   const Attribute* minimum(Key key, std::size_t index = 0) const {
     return min_[slot_of(key, index)];
   }
-  /// Of what is wanted: the end that is hard to have. Of what is allowed: the upper one.
+  /// The number that is compared: the upper end of a range, else the value.
   static std::uint64_t end_of(const Attribute& each) {
     const MergeRule rule = slot_rules[slot_of(each.key)].rule;
     const bool has_ends = rule == MergeRule::hull || rule == MergeRule::range;
@@ -182,7 +183,7 @@ Error contradiction(const AttributeList& list, const Attribute& one, const Attri
               to_string(other.key, other.value));
 }
 
-/// What no other party has a part in. The lists are of one party.
+/// Checks the statements of one party against each other. All lists are of that party.
 Status check_party(std::span<const AttributeList* const> lists) {
   const Wants said(lists);
   const AttributeList& list = *lists.front();
@@ -220,7 +221,7 @@ Status check_complete(const Problem& problem, const Merged& merged) {
                 to_string(key), key_info(key)->text);
   };
   if (kinds == 0)
-    return fail(Errc::invalid_argument, "no party says what the buffer holds",
+    return fail(Errc::invalid_argument, "no party states what the buffer holds",
                 "one of t.shape, i.w and i.h, r.size, array.stride, pyr.levels, g.kind");
   if (problem.has_tensor) {
     if (!merged[Key::dtype].is_set) return missing(Key::dtype);
@@ -282,8 +283,8 @@ Result<Problem> make_problem(std::span<const AttributeList* const> lists,
   for (const Fact& each : problem.common)
     merge(problem.merged, each);
   problem.merged.party_count = problem.parties.size();
-  Merged settled = problem.merged;  // by what is common; others hold for layouts
-  std::vector<Failure> conflicts;   // are reported later
+  Merged settled = problem.merged;  // by the common facts; the others depend on the layout
+  std::vector<Failure> conflicts;   // reported later
   settle_extents(settled, conflicts);
   const std::uint64_t kinds = kinds_of(settled);
   constexpr auto images = static_cast<std::uint64_t>(BufferKind::image) |

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problem: the lists of all parties as facts, in an order that does not depend on theirs.
+// Problem: the lists of all parties as facts, in an order that does not depend on the order of the
+// lists.
 #pragma once
 
 #include <cstdint>
@@ -22,49 +23,49 @@ struct PartyInfo {
   std::optional<int> optional_priority;
 };
 
-/// What an engine said of a candidate.
+/// An engine's answer to a candidate, and its party.
 struct CandidateFacts {
   const EngineAnswer* answer;
   std::uint16_t party;
 };
 
 struct Problem {
-  std::vector<const AttributeList*> lists;  ///< by party; no two are the same
+  std::vector<const AttributeList*> lists;  ///< sorted by party, without duplicates
   std::vector<std::uint16_t> party_of_list;
-  std::vector<PartyInfo> parties;  ///< by name
-  std::vector<Fact> common;        ///< by party
+  std::vector<PartyInfo> parties;  ///< sorted by name
+  std::vector<Fact> common;        ///< facts of all candidates, by party
   std::vector<CandidateFacts> answers;
-  Merged merged;  ///< of the common ones
+  Merged merged;  ///< the common facts, merged
   bool has_tensor = false, has_image = false;
 
-  /// Those that hold for a candidate alone; tags are facts too.
+  /// Calls `each` for the facts that hold for one candidate only. Tags are facts too.
   template <class Each>
   void each_alternative_fact(const Candidate& candidate, const Each& each) const;
-  /// All that hold for a candidate.
+  /// All facts that hold for a candidate.
   std::vector<Fact> facts(const Candidate& candidate) const;
 };
 
-/// Errors: those of reconcile(), disagreement aside. `without`: parties that are left out, with the
-/// answers of their engines.
+/// Errors: those of reconcile(), except disagreement. `without`: parties that are left out,
+/// together with the answers of their engines.
 Result<Problem> make_problem(std::span<const AttributeList* const> lists,
                              std::span<const EngineAnswer> answers,
                              std::span<const std::string_view> without);
 
-/// The arrangements that every list accepts, the cheapest first.
+/// The layouts that every list accepts, the cheapest first.
 std::vector<Candidate> candidates(const Problem& problem);
 
-/// What a list says for a tag: its alternative, or the wildcard; null: nothing. `accepts` false:
-/// the list has others of the family.
+/// How a list accepts a tag: by the alternative of that tag or by the wildcard; null if it has
+/// neither. `accepts` is false if the list has only other alternatives of the tag's family.
 struct Acceptance {
   bool accepts = true;
   const Alternative* alternative = nullptr;
 };
 Acceptance acceptance(const AttributeList& list, const LayoutTag& tag);
 
-/// Whether some list of the family accepts nothing that all others do.
+/// Whether parties name tags of the family, but no tag is accepted by all lists.
 bool lacks_common_tag(const Problem& problem, LayoutTag::Family family);
 
-/// The item of parties that have no arrangement of a family in common.
+/// The report of parties that have no layout of a family in common.
 ConflictItem no_common_layout(const Problem& problem, LayoutTag::Family family);
 
 inline Fact to_fact(const Attribute& attribute, const AttributeList* list, std::uint16_t party) {

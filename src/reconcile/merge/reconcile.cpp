@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the best candidate, reports conflicts, and leaves optional parties out.
 #include "halyard/reconcile.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::string_view engines_key = "g.engines";
 
-/// The candidate that serves best, as far as it was solved.
+/// The best candidate so far, solved.
 struct Best {
   Candidate candidate;
   Merged merged;
@@ -43,7 +44,8 @@ Best find_best(const Problem& problem, std::span<const Candidate> all,
   return best;
 }
 
-/// Items that do not depend on the layout are said once. Of refusals the source is why.
+/// Adds items. Equal items of several layouts become one item without a layout. Refusals are equal
+/// only if their sources are.
 void add_items(Conflict& conflict, std::vector<ConflictItem> items, std::size_t candidates) {
   for (ConflictItem& item : items) {
     const auto same = [&](const ConflictItem& other) {
@@ -88,7 +90,7 @@ Conflict report(const Problem& problem, std::span<const Candidate> all,
 
 using Names = std::vector<std::string_view>;
 
-/// Who says so of those that take part.
+/// The statements of the parties that take part.
 std::vector<Statement> present(const Refusal& refusal, const Names& without) {
   std::vector<Statement> out;
   std::ranges::copy_if(refusal.statements, std::back_inserter(out), [&](const Statement& each) {
@@ -97,7 +99,7 @@ std::vector<Statement> present(const Refusal& refusal, const Names& without) {
   return out;
 }
 
-/// The candidates that no engine of a party that takes part refuses.
+/// The candidates that no engine of a participating party refuses.
 std::vector<Candidate> candidates_left(const Problem& problem, std::span<const Refusal> refusals,
                                        const Names& without) {
   std::vector<Candidate> all = candidates(problem);
@@ -127,7 +129,8 @@ Error disagreement(Conflict found, Conflict* conflict) {
   return error;
 }
 
-/// The optional party of the lowest priority among those in the way; the first by name of several.
+/// Among the optional parties in the conflict: the one with the lowest priority; of several, the
+/// first by name.
 const PartyInfo* party_to_drop(const Problem& problem, const Conflict& conflict) {
   const PartyInfo* found = nullptr;
   for (const PartyInfo& party : problem.parties) {

@@ -14,13 +14,13 @@ namespace halyard {
 
 namespace {
 
-/// Engines and sources may be any bytes: what is no UTF-8 is replaced.
+/// Engines and sources may hold any bytes: invalid UTF-8 is replaced.
 template <class Json>
 std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Keys in the order in which they are added: what matters most comes first.
+// Keys stay in the order of insertion: the most important come first.
 using json = nlohmann::ordered_json;
 
 json to_json(const Statement& s) {
@@ -82,7 +82,7 @@ void add_parties(std::string& out, const json& parties) {
   }
 }
 
-/// The text is made of the JSON, so that it cannot say anything else.
+/// The text is made from the JSON, so that both agree.
 std::string conflict_text(const json& object) {
   const json& items = object["conflicts"];
   std::string out =
@@ -183,7 +183,7 @@ json party_views(const Reconciled& r) {
   return out;
 }
 
-/// Who made each key what it is, the keys in the order of the table.
+/// The parties that determine each key, with the keys in the order of the table.
 json explanations(const Reconciled& r) {
   json out = json::object();
   for (std::size_t slot = 0; slot < slot_count; ++slot) {
@@ -197,7 +197,7 @@ json explanations(const Reconciled& r) {
   return out;
 }
 
-/// Who asked for what kept other memory out: "g2d: g.contig".
+/// The statements that exclude other memory, as in "g2d: g.contig true".
 std::string heap_reasons(const Reconciled& r) {
   std::string out;
   for (const Key key : {Key::heaps, Key::contig, Key::addr_bits, Key::exported})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reconciled: what is read of a result.
+// Makes a result from its draft, and reads its values.
 #include <algorithm>
 #include <bit>
 #include <tuple>
@@ -15,7 +15,7 @@ namespace halyard {
 
 namespace {
 
-/// Extents and strides as they lie in memory, outermost first.
+/// Extents and strides in the order of memory, outermost first.
 class LayoutBuilder {
  public:
   explicit LayoutBuilder(DType dtype) { layout_.dtype = dtype; }
@@ -30,7 +30,7 @@ class LayoutBuilder {
   Layout layout_;
 };
 
-/// The axes that somebody named: rank 4 and more; fewer for NCHW alone.
+/// The number of axes that parties named: up to the outermost one with an extent.
 std::size_t named_axes(const Merged& merged) {
   std::size_t axes = 1;
   for (std::size_t k = 0; k < max_axes; ++k)
@@ -38,8 +38,8 @@ std::size_t named_axes(const Merged& merged) {
   return axes;
 }
 
-/// Axes of NCHW as they were named: fewer than four, or batch axes in front. Where the image says
-/// the channels, they are an axis too.
+/// The axes of NCHW that parties named: fewer than four, or with batch axes in front. If the image
+/// determines the channels, they are an axis too.
 void add_plain_axes(LayoutBuilder& out, const TensorDraft& t, const Merged& merged) {
   const std::uint64_t strides[] = {t.stride_w, t.stride_h, t.stride_c, t.stride_n};
   const std::uint64_t extents[] = {t.w, t.h, t.c};
@@ -94,7 +94,7 @@ std::string_view source_of(const Fact& fact) {
   return fact.said != nullptr ? std::string_view(fact.said->source) : std::string_view();
 }
 
-// Most values of a party come from few places: a text that repeats is kept once.
+// Most values of a party come from few places: a text that repeats is stored once.
 ReconciledState::Source store_source(ReconciledState& state, std::string_view source) {
   const auto size = static_cast<std::uint32_t>(source.size());
   if (!state.sources.empty() && state.source_of(state.sources.size() - 1) == source)
@@ -111,7 +111,7 @@ constexpr auto goes_before = [](const Fact& a, const Fact& b) {
          std::tuple(b.value.low, b.value.high, source_of(b));
 };
 
-// Lists that came as a blob are in order already, but for the facts of their layouts, at the end.
+// Facts from a blob are sorted already, except for those of their layouts at the end.
 void sort_facts(std::vector<Fact>& facts) {
   const auto end = std::is_sorted_until(facts.begin(), facts.end(), goes_before);
   std::sort(end, facts.end(), goes_before);
@@ -119,7 +119,7 @@ void sort_facts(std::vector<Fact>& facts) {
 }
 
 void store_facts(ReconciledState& state, std::vector<Fact> facts) {
-  // Which tag it is, is the candidate's to say.
+  // The candidate holds the tag itself; the fact only marks it.
   for (Fact& each : facts)
     if (each.said == nullptr) each.value.high = 1;
   sort_facts(facts);
@@ -228,7 +228,7 @@ std::span<const DroppedParty> Reconciled::dropped() const noexcept {
 
 Result<FrameLayout> Reconciled::frame_layout() const {
   if (std::ranges::find(heaps(), Heap::memfd) == heaps().end())
-    return fail(Errc::unsupported, "g.heaps: not all parties reach memfd, which pools are of");
+    return fail(Errc::unsupported, "g.heaps: pools need memfd, which not all parties reach");
   FrameLayout frame;
   frame.size_bytes = allocated_bytes();
   const std::uint64_t align = base_align_bytes();

@@ -6,7 +6,7 @@
 
 namespace halyard {
 
-/// The result for a draft that has no failures.
+/// The result for a draft without failures.
 Reconciled make_reconciled(const Problem& problem, const Candidate& candidate,
                            std::vector<Fact> facts, const Merged& merged, const Draft& draft,
                            const MachineTraits& machine, std::vector<DroppedParty> dropped);

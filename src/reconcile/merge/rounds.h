@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reconcile() for those who ask engines between one time and the next.
+// The answers and refusals of engines that reconcile_after() takes into account.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +13,26 @@
 
 namespace halyard {
 
-/// What a party's engine adds for one candidate: it says nothing of others.
+/// What a party's engine requires for one candidate. Says nothing about other candidates.
 struct EngineAnswer {
   Candidate candidate;
-  std::size_t asked;  ///< which of the parties that were asked
+  std::size_t asked;  ///< index of the party that was asked
   std::string party;
   std::vector<Attribute> attributes;
 };
 
-/// Why a candidate is not tried while one of those who say so takes part.
+/// Why a candidate is not tried as long as one of the stating parties takes part.
 struct Refusal {
   Candidate candidate;
   std::string_view rule;
   std::vector<Statement> statements;
 };
 
-/// What engines said in the rounds before.
+/// What engines answered in earlier rounds.
 struct EngineRounds {
   std::vector<EngineAnswer> answers;
   std::vector<Refusal> refusals;
-  std::vector<DroppedParty> absent;  ///< optional ones whose engine cannot say what it needs
+  std::vector<DroppedParty> absent;  ///< optional parties whose engine failed in fill()
 };
 
 }  // namespace halyard

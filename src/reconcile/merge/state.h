@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Reconciled holds.
+// The state of a Reconciled.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace halyard {
 
-/// A party of a result, which outlives the lists.
+/// A party of a result. It outlives the lists.
 struct StoredParty {
   std::string name, engine;
   std::uint32_t process = 0;
@@ -19,8 +19,8 @@ struct StoredParty {
 
 struct ReconciledState {
   std::vector<StoredParty> parties;
-  std::vector<Fact> facts;  ///< by party, key, value and source; no pointers
-  /// Where each fact was said: bytes of `source_text`.
+  std::vector<Fact> facts;  ///< by party, key, value and source; their pointers are null
+  /// The place where each fact was stated, as bytes of `source_text`.
   struct Source {
     std::uint32_t begin = 0, size = 0;
   };
@@ -35,13 +35,14 @@ struct ReconciledState {
   std::vector<PartyView> views;
   std::vector<DroppedParty> dropped;
   MachineTraits machine;
-  std::vector<std::byte> unknown_records;  ///< of a blob of a newer library; they are sent on
+  std::vector<std::byte>
+      unknown_records;  ///< records of a newer library's blob, which are passed on
 
   std::string_view source_of(std::size_t fact) const noexcept {
     return std::string_view(source_text).substr(sources[fact].begin, sources[fact].size);
   }
 
-  /// For a result that nobody else has yet.
+  /// For a result that is not shared yet.
   static ReconciledState& edit(Reconciled& result) noexcept {
     return const_cast<ReconciledState&>(*result.state_);
   }

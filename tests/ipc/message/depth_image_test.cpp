@@ -83,7 +83,7 @@ TEST(DepthImage, wraps_rows_and_grey_images) {
   const AxisRange columns[] = {AxisRange::all(4), {0, 3, 2, true}};
   refused(*rows.part(columns), "adjacent");
   const AxisRange upwards[] = {{3, 4, -1, true}};
-  refused(*rows.part(upwards), "apart");
+  refused(*rows.part(upwards), "overlap");
 }
 
 TEST(DepthImage, keeps_metres) {

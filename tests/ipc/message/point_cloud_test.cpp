@@ -292,14 +292,14 @@ TEST(PointCloud, refuses_tensors_that_are_none) {
   const AxisRange backwards[] = {{2, 3, -1, true}};
   refused(PointCloud::wrap(*floats(3, 4).part(backwards)), "stride");
   const PointField beyond[] = {field("x", 12, PointDatatype::float64)};
-  refused(PointCloud::wrap(floats(3, 4), beyond), "leaves the point");
+  refused(PointCloud::wrap(floats(3, 4), beyond), "exceeds the point");
   // Inside the step to the next point, but outside the tensor's own elements.
   const AxisRange three[] = {AxisRange::all(3), {0, 3, 1, true}};
   const PointField fourth[] = {field("i", 12, PointDatatype::float32)};
-  refused(PointCloud::wrap(*floats(3, 4).part(three), fourth), "leave the point");
+  refused(PointCloud::wrap(*floats(3, 4).part(three), fourth), "exceed the point");
   const PointField twice[] = {field("x", 0, PointDatatype::float32),
                               field("x", 4, PointDatatype::float32)};
-  refused(PointCloud::wrap(floats(3, 4), twice), "one name");
+  refused(PointCloud::wrap(floats(3, 4), twice), "unique");
 }
 
 TEST(PointCloud, copies_bytes_in) {

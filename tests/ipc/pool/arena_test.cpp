@@ -98,7 +98,7 @@ TEST(Arena, tells_pieces_from_memory_that_is_used_up) {
     leases.push_back(*arena->allocate(mib / 4));
   arena->release(leases[0].slot);
   arena->release(leases[2].slot);
-  EXPECT_NE(arena->allocate(mib / 2).error().message().find("in pieces"), std::string::npos);
+  EXPECT_NE(arena->allocate(mib / 2).error().message().find("fragmented"), std::string::npos);
   EXPECT_NE(arena->allocate(3 * mib / 4).error().message().find("used up"), std::string::npos);
   arena->release(leases[1].slot);
   EXPECT_TRUE(arena->allocate(3 * mib / 4)) << "neighbours join";
