@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory and threads that run out inside calls of the C interface: every allocation of a call fails
-// once, alone or with all that follow, and every start of a thread. A call then succeeds, or fails
-// with ENOMEM; its process lives. The first point of a round and the step are the seed's.
+// Makes allocations and starts of threads fail inside calls of the C interface: every allocation of
+// a call fails once, alone or with all that follow, and so does every start of a thread. The call
+// must then succeed, or fail with ENOMEM, and its process must live. The seed gives the first point
+// of a round and the step.
 #include <array>
 #include <filesystem>
 #include <memory>
@@ -15,7 +16,7 @@ namespace {
 
 using namespace halyard::attack;
 
-// ---- What is called
+// ---- The calls
 
 struct Free {
   void operator()(hal_tensor* p) const { hal_tensor_free(p); }
@@ -45,13 +46,13 @@ constexpr char yaml_text[] =
     "  - {type: protos, decoder: ultralytics, shape: [1, 8, 8, 2]}\n"
     "nms: class_agnostic\n";
 
-/// A folder of this process's parent, for the files of all points.
+/// A folder of the parent process, for the files of all points.
 std::string& folder() {
   static std::string path;
   return path;
 }
 
-/// Everything that calls need, made while nothing fails.
+/// Everything that the calls need, made while no allocation fails.
 struct Things {
   Owned<hal_tensor> head, protos, image, target;
   Owned<hal_image_processor> processor;
@@ -77,7 +78,7 @@ struct Things {
     return Owned<hal_tensor>(
         hal_tensor_new_image(width, height, format, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_MEM));
   }
-  /// A large image is converted by several threads.
+  /// Several threads convert a large image.
   explicit Things(bool is_large) {
     head = floats({1, 8, 16}, 1);
     protos = floats({1, 8, 8, 2}, 2);
@@ -102,12 +103,13 @@ struct Things {
   }
 };
 
-/// The calls that may fail: arming lasts as long as the call; what it gives is freed afterwards.
+/// The calls that may fail. Failures are armed only during the call; its result is freed
+/// afterwards.
 class Calls {
  public:
   Calls(Kind kind, long point) : kind_(kind), point_(point) {}
 
-  /// A call that gives 0 or a handle that is not null.
+  /// A call that returns 0 or a handle that is not null.
   template <class F>
   void operator()(const char* name, F call) {
     if (is_wrong_ || failing.has_failed) return;
@@ -261,8 +263,8 @@ void files(Calls& call, Things& t) {
 
 using Scenario = void (*)(Calls&, Things&);
 
-/// One point in a child: all calls until one meets the failure; then all once more without it, for
-/// what failed must be usable afterwards.
+/// One point in a child: all calls until one hits the failure; then all once more without failures,
+/// because objects of a failed call must be usable afterwards.
 Case at_point(Scenario scenario, Kind kind, long point) {
   Things things(kind == Kind::threads);
   Calls call(kind, point);

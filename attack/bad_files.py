@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files with bytes that are changed: images and descriptions through the package, decoders then
-run on any outputs; .npy, MOT, COCO, ONNX, TFLite, labels and videos through the program. Refused in
-words, or taken; nothing else. fuzz/ searches the same doors with libFuzzer."""
+"""Files with changed bytes: images and descriptions through the package, and decoders on any
+outputs; .npy, MOT, COCO, ONNX, TFLite, labels and videos through the program. Each must be refused
+with a message, or accepted. fuzz/ searches the same inputs with libFuzzer."""
 import io
 import json
 import os
@@ -26,7 +26,8 @@ nms: class_agnostic
 
 
 def told(error, words):
-    """An error of ours: a class of halyard, or a type that Python's own calls raise; with words."""
+    """Checks that the error is ours: a class of halyard, or a type of Python's own calls; with a
+    message."""
     text = str(error)
     if "nanobind" in text or "conversion error" in text or "std::" in text or not text:
         raise Failure(f"{words}: {error!r}")
@@ -80,7 +81,7 @@ def random_outputs(chance):
 
 
 def descriptions(work):
-    """JSON and YAML; what becomes a decoder decodes tensors of any values."""
+    """JSON and YAML; a document that becomes a decoder then decodes tensors of any values."""
     processor = halyard.ImageProcessor(threads=1)
     for _ in range(60):
         is_json = work.chance.random() < 0.5
@@ -103,7 +104,7 @@ def descriptions(work):
 
 
 def words(work):
-    """Names, labels and paths with any letters: errors stay errors of their class."""
+    """Names, labels and paths with any letters: errors keep their class."""
     odd = ["\u00e9", "\udcff", "\0", "a" * 5000, "\u4e2d" * 40, "a" * 63 + "\u00e9", "\x1b]0;x\a"]
     for word in odd:
         work.call(f"names {word[:9]!r}")
@@ -185,7 +186,7 @@ def model_files(work):
 
 
 def videos(work):
-    """Containers of every kind that the program writes, damaged, from files and from a pipe."""
+    """Damaged containers of every kind that the program writes, from files and from a pipe."""
     end = work.chance.choice(["mp4", "mkv", "mov", "avi", "webm"])
     whole = work.folder / f"whole.{end}"
     frames = tool.FRAMES[:3]
@@ -202,7 +203,7 @@ def videos(work):
 
 
 def terminal(work):
-    """Names and labels of files come out without what a terminal would obey."""
+    """Names and labels of files are printed without control characters of a terminal."""
     bad = work.chance.choice(["a\x1b]0;pwned\x07\nb", "a\rb", "a\xc2\x9b2Jb", "\u009b2J", "a\x7fb",
                               "a\x08\x08b", "\x9b\x9b"])
     name = os.fsencode(bad)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Small files that ask for much work or memory: scans, pixels, deep and aliased documents,
-outlines, frame numbers, playlists, endless sources. Each is refused, or done, below a ceiling of
-memory and of processor time that is many times what an honest file of its size needs."""
+"""Small files that need much work or memory: scans, pixels, deep and aliased documents,
+outlines, frame numbers, playlists, endless sources. Each must be refused, or finish, below a limit
+of memory and of processor time that is many times the need of an honest file of its size."""
 import json
 import os
 import resource
@@ -24,7 +24,7 @@ def peak_mib():
 
 
 def within(work, words, memory_mib, cpu_s, call, *arguments, **named):
-    """A call that may be refused, below its ceilings."""
+    """Makes a call that may be refused, and checks its limits."""
     work.call(words)
     memory, begin = peak_mib(), time.process_time()
     attempt(work, call, *arguments, **named)
@@ -43,7 +43,7 @@ def program_within(work, memory_mib, cpu_s, *arguments, **options):
 
 
 class Bits:
-    """Bits of a JPEG's scan, zeros stuffed behind 0xFF."""
+    """Bits of a JPEG's scan, with zeros stuffed after 0xFF."""
 
     def __init__(self):
         self.text = []
@@ -74,7 +74,7 @@ def empty_scan(blocks):
 
 
 def scan_bomb(side, scans):
-    """A valid progressive grey JPEG of `scans` scans that each visit all blocks and say nothing."""
+    """A valid progressive grey JPEG of `scans` scans that visit all blocks but change nothing."""
     blocks = (side // 8) ** 2
     out = [b"\xff\xd8", segment(0xDB, b"\0" + bytes([1] * 64)),
            segment(0xC2, b"\x08" + side.to_bytes(2, "big") * 2 + b"\x01\x01\x11\0"),
@@ -100,14 +100,14 @@ def scans(work):
 
 
 def honest_scans(work):
-    """The same file with few scans is no bomb: this shows that the file is valid."""
+    """The same file with few scans, which must be accepted: this shows that the file is valid."""
     data = scan_bomb(512, 12)
     tensor, error = attempt(work, halyard.Tensor.load_from_bytes, data)
     work.equal(error is None and tensor.width == 512, f"a valid JPEG of 12 scans: {error}")
 
 
 def pixels(work):
-    """A PNG of a palette with transparency: thousands of times more bytes than the file has."""
+    """A PNG of a palette with transparency: decodes to thousands of times the file's bytes."""
     side, depth = 16384, work.chance.choice([1, 2])
     row = bytes(1 + side * depth // 8)
     packer = zlib.compressobj(9)
@@ -120,7 +120,7 @@ def pixels(work):
 
 
 def headers(work):
-    """Sizes that no memory holds, chunks by the ten thousand, texts that unpack to much."""
+    """Sizes that no memory holds, ten thousands of chunks, texts that expand to much."""
     zeros = zlib.compress(bytes(1 << 24), 9)
     small = zlib.compress(bytes(72))
     large = scan_bomb(512, 2).replace(b"\x02\x00\x02\x00", b"\xff\xdc" * 2)
@@ -153,9 +153,9 @@ def documents(work):
 
 
 def small_stack(work):
-    """The same in a thread with the least stack that Python gives."""
+    """The same in a thread with the smallest stack that Python allows."""
     if SANITIZED:
-        return  # frames are larger there
+        return  # stack frames are larger with a sanitizer
     threading.stack_size(64 << 10)
     texts = ["[" * 450 + "]" * 450, "outputs: " + "[" * 450 + "]" * 450, "- " * 450 + "a",
              "".join(" " * i + "a:\n" for i in range(450)), '{"a":' * 450 + "1" + "}" * 450]
@@ -202,7 +202,7 @@ def frames(work):
 
 
 def endless(work):
-    """Sources without an end: reading stops at the limit."""
+    """Sources without an end: reading must stop at the limit."""
     command = work.chance.choice([("info",), ("convert", "/dev/zero", work.folder / "o.png"),
                                   ("val", "--gt", "/dev/zero", "--detections", "/dev/zero"),
                                   ("track", "--out", work.folder / "o.txt", "--mot")])
@@ -211,7 +211,7 @@ def endless(work):
 
 
 def playlists(work):
-    """Lists that name other files, by every container's name: nobody opens those."""
+    """Lists that name other files, under every container's name: no named file may be opened."""
     secret = work.folder / "secret.mp4"
     made = tool.run(work, ["run", "-m", tool.MODEL, *tool.FRAMES[:4], "-q", "--out", secret])
     if made.code != 0:
@@ -244,7 +244,7 @@ def play(work, secret, name, text):
 
 
 def wandering_images(work):
-    """Ground truth whose images lie outside of the folder that was named."""
+    """Ground truth whose images are outside the given folder."""
     inside, outside = work.folder / "in", work.folder / "out.jpg"
     inside.mkdir()
     outside.write_bytes(tool.FRAMES[0].read_bytes())
@@ -281,7 +281,7 @@ def sequences(work):
 
 
 def outputs(work):
-    """Outputs in which everything is an object."""
+    """Outputs in which every anchor is an object."""
     decoder = samples.decoder(**{})
     full = np.full((1, 9, 400), 0.9, np.float32)
     within(work, "400 candidates, all over the threshold", 200, 4, decoder.decode, [full])

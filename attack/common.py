@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs of this folder share. A program is a table of ways; a round is one seed and one
-way (seed modulo ways), run in a child process, so that a crash is a result and not the end. A
-child tells in shared memory what it calls, so that a dead one can be asked for its last words."""
+"""Common part of the programs of this folder. A program is a table of ways. A round is one seed and
+one way (seed modulo ways), run in a child process, so that a crash is a result and the rounds
+continue. A child records its current call in shared memory, which is readable after it dies."""
 import argparse
 import faulthandler
 import json
@@ -22,18 +22,18 @@ import warnings
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 WORDS_BYTES, COUNTS_BYTES, INPUT_BYTES = 4096, 4096, 4 << 20
-# Programs that a sanitizer instruments need more time and memory, and cannot live with RLIMIT_AS.
+# Programs with a sanitizer need more time and memory, and do not work with RLIMIT_AS.
 SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
 SLOWER = 8 if SANITIZED else 1
 FIGURES = ("calls", "refused", "equal")
 
 
 class Failure(BaseException):
-    """A promise that is broken. No Exception: hostile code must not catch it by accident."""
+    """A broken promise. Not an Exception: hostile code must not catch it by accident."""
 
 
 class Round:
-    """One seed: its choices, its counts, and what the parent may read when it is dead."""
+    """One seed: its random choices, its counts, and the record that the parent reads."""
 
     def __init__(self, seed, memory):
         self.seed, self.chance, self.memory = seed, random.Random(seed), memory
@@ -41,12 +41,12 @@ class Round:
         self.folder = pathlib.Path(tempfile.gettempdir())
 
     def call(self, words):
-        """Counts a call and writes down its words before it is made."""
+        """Counts a call and records its description before it is made."""
         self.counts["calls"] += 1
         self.put(0, WORDS_BYTES, str(words).encode("utf-8", "backslashreplace"))
 
     def input(self, data):
-        """The bytes of the call to come; they are kept in a file when it fails."""
+        """Sets the bytes of the next call; they are kept in a file if it fails."""
         self.put(WORDS_BYTES + COUNTS_BYTES, INPUT_BYTES, data)
 
     def refused(self):
@@ -101,7 +101,7 @@ def run_way(way, work, limits):
         return 0
     except Failure as failure:
         print(f"failure: {failure}", file=sys.stderr)
-    except BaseException:  # of a way itself, or a BaseException that a call let through
+    except BaseException:  # of a way itself, or a BaseException that a call has passed on
         traceback.print_exc()
     finally:
         work.close()
@@ -127,17 +127,17 @@ def child(way, work, limits, output):
 
 
 def wait_for(process, seconds):
-    """(status words or None, resources) of a child, ended when it takes too long."""
+    """(wait status or None, resources) of a child, which is killed if it takes too long."""
     handle = os.pidfd_open(process)
     late = not select.select([handle], [], [], seconds)[0]
     if late:
-        os.kill(process, signal.SIGABRT)  # faulthandler writes where it stands
+        os.kill(process, signal.SIGABRT)  # faulthandler writes the stack
         if not select.select([handle], [], [], 10)[0]:
             os.kill(process, signal.SIGKILL)
     os.close(handle)
     _, status, used = os.wait4(process, 0)
     try:
-        os.killpg(process, signal.SIGKILL)  # what a way started and lost
+        os.killpg(process, signal.SIGKILL)  # processes that a way has started and lost
     except (ProcessLookupError, PermissionError):
         pass
     if late:
@@ -148,7 +148,7 @@ def wait_for(process, seconds):
 
 
 class Program:
-    """Runs rounds until the time or their number is up, and tells what came of them."""
+    """Runs rounds until the time or their number is used up, and reports the results."""
 
     def __init__(self, name, ways, cpu_s=60, wall_s=120, memory_mib=0, rss_mib=0):
         self.name, self.ways = name, ways
@@ -244,7 +244,7 @@ def main(program, description):
 
 
 def find_program():
-    """The program `halyard`, or the end: skipped (77) where there is none."""
+    """The program `halyard`; exits with 77 (skipped) if there is none."""
     path = os.environ.get("HALYARD_PROGRAM") or shutil.which("halyard")
     if path is None:
         print("skipped: name the program halyard by HALYARD_PROGRAM")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocations and starts of threads that fail when they are told to. It defines malloc and
-// pthread_create, or operator new where a sanitizer keeps its malloc, for the whole program: one
-// source of a program includes it.
+// Allocations and starts of threads that fail on request. Defines malloc and pthread_create, or
+// operator new if a sanitizer keeps its malloc, for the whole program: only one source of a program
+// includes it.
 #pragma once
 
 #include <dlfcn.h>
@@ -49,7 +49,7 @@ using halyard::attack::fails_now;
 #endif
 
 #ifdef ATTACK_SANITIZED
-// The sanitizer's malloc stays: what C++ allocates fails, which is nearly all.
+// The sanitizer's malloc stays: allocations of C++ fail, which are nearly all.
 namespace {
 void* take(std::size_t size, std::size_t alignment) noexcept {
   if (fails_now(false)) return nullptr;

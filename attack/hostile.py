@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python objects that do harm while they are converted, and headers that lie, for the programs of
-this folder. Each lie here can be told from what the object says; a wrong address, which nobody can
-tell, is no part of it."""
+"""Python objects that do harm while they are converted, and false headers, for the programs of
+this folder. Every false header contradicts itself; a wrong address, which nobody can detect, is not
+among them."""
 import array
 import contextlib
 import ctypes
@@ -22,7 +22,7 @@ INTERRUPTS = (KeyboardInterrupt, MemoryError, RecursionError)
 
 
 class Hook:
-    """Every conversion runs `act` first and then gives `answer`. Remembers what it raised."""
+    """Every conversion first runs `act` and then returns `answer`. Remembers what it raised."""
 
     def __init__(self, act, answer):
         self.act, self.answer, self.raised, self.asked = act, answer, None, 0
@@ -65,7 +65,7 @@ def harm(chance, kept):
             method = getattr(thing, way, None)
             with contextlib.suppress(Exception):
                 if way == "decode":
-                    thing.decode_image(IMAGE)  # gives a tensor another shape
+                    thing.decode_image(IMAGE)  # changes the tensor's shape
                 elif method is not None:
                     method()
 
@@ -101,7 +101,7 @@ _CAPSULE_NAMES = [b"dltensor", b"used_dltensor", b"dltensor_versioned", b"", b"o
 
 
 class DlpackLiar:
-    """A producer whose header cannot be: what it says is kept alive here."""
+    """A producer with an impossible header; keeps the header's memory alive."""
 
     alive = []  # a capsule's memory must outlive the capsule
 
@@ -137,7 +137,7 @@ class DlpackLiar:
         DlpackLiar.alive.append((room, shape, strides, self.managed, self.name))
 
     def __dlpack__(self, **_):
-        if self.name == b"dltensor_versioned":  # a header of the other form: a version of 0
+        if self.name == b"dltensor_versioned":  # a header of the other form: version 0
             blank = (ctypes.c_uint64 * 32)()
             DlpackLiar.alive.append(blank)
             return _new_capsule(ctypes.addressof(blank), self.name, None)
@@ -162,16 +162,16 @@ class InterfaceLiar:
         said[key] = chance.choice([None, (-1, 2), (2, 2, 2), "x", 2**70, (2**62, 2**62), (0, False),
                                    {}, -1, ("a", "b"), "|O8", "<f9", (4, 4, 4, 4, 4)])
         if key == "data" and isinstance(said[key], tuple) and said[key][:1] != (0,):
-            said[key] = None  # an address that nobody can judge
+            said[key] = None  # an address that nobody can check
         numbers = said[key] if isinstance(said[key], tuple) else ()
         if (key in ("shape", "strides") and numbers and isinstance(numbers[0], int)
                 and min(numbers) >= 0):
-            said[key] = (-1, 2)  # others would be taken, and lead anywhere
+            said[key] = (-1, 2)  # other values would be accepted, and lead anywhere
         self.__array_interface__ = said
 
 
 def buffers(chance):
-    """Exporters of buffers beside NumPy: ctypes, array, mmap, views and casts of them."""
+    """Exporters of buffers other than NumPy: ctypes, array, mmap, views and casts of them."""
     element = chance.choice([ctypes.c_float, ctypes.c_ubyte, ctypes.c_double, ctypes.c_int64,
                              ctypes.c_char, ctypes.c_bool])
     grid = ((element * 4) * chance.choice([1, 2, 5]))()
@@ -187,7 +187,7 @@ def buffers(chance):
 
 
 def strange_array(chance):
-    """NumPy arrays that few programs make: overlapping, without an end, of another byte order."""
+    """Unusual NumPy arrays: overlapping, endless, of another byte order."""
     base = np.arange(4096, dtype=chance.choice(["u1", "f4", "i8", ">f4", "f2"]))
     lib = np.lib.stride_tricks
     size = base.itemsize
@@ -206,7 +206,7 @@ def strange_array(chance):
 
 
 def uninitialised(chance):
-    """Objects of the package's classes that no __init__ has seen, and of subclasses."""
+    """Objects of the package's classes, and of subclasses, whose __init__ has not run."""
     classes = [item for item in [*vars(halyard).values(), *vars(halyard._core).values()]
                if isinstance(item, type) and item.__module__.startswith("halyard")
                and not issubclass(item, (BaseException, type, enum.Enum))]
@@ -221,7 +221,7 @@ def uninitialised(chance):
 
 
 def thing(chance, kept):
-    """Any of these."""
+    """Any of the objects above."""
     return chance.choice([lambda: hook(chance, kept), lambda: hook(chance, kept),
                           lambda: buffers(chance), lambda: strange_array(chance),
                           lambda: DlpackLiar(chance), lambda: InterfaceLiar(chance),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages that carry tensors, from peers that break the rules: changed bytes, any number of
-// descriptors of any kind, memory sealed or not, too small, sparse and huge, sockets closed half
-// way. A receiver gives a tensor that lies inside its memory, or an error in words, within its
-// timeout, and holds nothing open.
+// descriptors of any kind, memory sealed or not, too small, sparse or huge, sockets closed half
+// way. The receiver must give a tensor inside its memory, or an error with a message, within its
+// timeout, and keep nothing open.
 #include <fcntl.h>
 #include <linux/memfd.h>
 #include <sys/eventfd.h>
@@ -31,7 +31,7 @@ using namespace halyard;
 using namespace halyard::attack;
 using conformance::holdings;
 
-constexpr std::size_t max_descriptors = 253;  // what one message of the kernel can carry
+constexpr std::size_t max_descriptors = 253;  // maximum of one message in the kernel
 
 struct Peer {
   Fd near;
@@ -65,11 +65,11 @@ struct Peer {
   }
 };
 
-/// A descriptor of any kind; memory of about `size` bytes more often than not.
+/// A descriptor of any kind; in most cases memory of about `size` bytes.
 Fd any_descriptor(Random& random, std::size_t size) {
   const auto memory = [&](std::size_t bytes, unsigned flags) {
     Fd fd(static_cast<int>(::syscall(SYS_memfd_create, "hostile", flags | MFD_CLOEXEC)));
-    // An empty file, where there is no memory, is a hostile descriptor too.
+    // An empty file, which has no memory, is a hostile descriptor too.
     [[maybe_unused]] const int result = ::ftruncate(fd.get(), static_cast<off_t>(bytes));
     return fd;
   };
@@ -143,7 +143,7 @@ void change(Random& random, std::vector<std::byte>& bytes) {
   }
 }
 
-/// What the receiver makes of it; a broken promise is Case::failed.
+/// Receives the message; a broken promise is Case::failed.
 bool received_well(const Peer& peer, bool require_sealed, bool may_touch) {
   ++shared().calls;
   Importer importer;
@@ -169,7 +169,7 @@ bool received_well(const Peer& peer, bool require_sealed, bool may_touch) {
   return true;
 }
 
-/// One message in pieces, with descriptors in front or spread, and then silence or the end.
+/// One message in pieces, with descriptors at the front or spread, and then silence or the end.
 void send_all(Random& random, const Peer& peer, std::span<const std::byte> bytes,
               const std::vector<Fd>& fds) {
   std::size_t sent = 0;
@@ -209,7 +209,7 @@ bool one_message(Random& random) {
     if (below(random, 6) == 0) ::shutdown(peer.near.get(), SHUT_RD);
     send_all(random, peer, bytes, fds);
     if (below(random, 3) == 0) ::shutdown(peer.near.get(), SHUT_WR);
-    // Memory that may shrink is refused when it has to be sealed; else a page may be missing.
+    // Memory that may shrink is refused if it must be sealed; otherwise a page may be missing.
     const bool require_sealed = below(random, 4) != 0;
     say("receive_tensor, %zu bytes, %zu descriptors, sealed: %d", bytes.size(), fds.size(),
         require_sealed);
@@ -234,7 +234,7 @@ bool messages(std::uint64_t seed) {
          }) == Case::done;
 }
 
-/// Honest tensors through a socket that others use: what arrives is what was sent.
+/// Valid tensors through a socket that others use: what is received must be what was sent.
 bool honest(std::uint64_t seed) {
   return in_child([&] {
            Random random(seed);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Calls with objects that free, close, reshape or raise while they are converted, with buffers of
-every exporter, lying headers and objects that were never initialised. A crash, a swallowed
-KeyboardInterrupt, or a window wider than its memory is a failure."""
+every exporter, false headers and objects that were never initialised. A crash, a swallowed
+KeyboardInterrupt, or a view wider than its memory is a failure."""
 import contextlib
 import ctypes
 import gc
@@ -62,7 +62,7 @@ def array_calls(chance, folder, given):
 
 
 def call_each(work, given, words):
-    """All of the calls, in any order; what they raise is told."""
+    """Makes all of the calls, in any order; checks the exceptions that they raise."""
     calls = array_calls(work.chance, work.folder, given)
     for name in work.chance.sample(sorted(calls), len(calls)):
         work.call(f"{name} with {words}")
@@ -114,7 +114,7 @@ def harmful(work):
 
 
 def interrupts(work):
-    """What an argument raises comes out: nobody may take Ctrl-C for a wrong type."""
+    """An exception of an argument is passed on: Ctrl-C must not become a TypeError."""
     lost = []
     for kind, answer in itertools.product((KeyboardInterrupt, MemoryError), (0, [0, 1])):
         for name in array_calls(work.chance, work.folder, None):
@@ -177,7 +177,7 @@ def never_initialised(work):
 
 
 def shared_state(work):
-    """The state that a pickle carries, shortened, changed, of wrong types."""
+    """The state of a pickle, shortened, changed, with wrong types."""
     tensor = halyard.Tensor((4, 4), mem=halyard.TensorMemory.SHM)
     state = tensor._shared_state()
     for _ in range(30):
@@ -193,7 +193,7 @@ def shared_state(work):
 
 
 def windows(work):
-    """No view of a tensor shows a byte that is none of its elements."""
+    """No view of a tensor shows a byte outside its elements."""
     chance = work.chance
     base = np.arange(512, dtype="u1")
     views = [base[:16][::-1], base[:64].reshape(8, 8)[::-1, ::-1], base[:64].reshape(8, 8).T,

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Interpreters that begin and end beside the package: subinterpreters, ends with live threads,
-views and objects of every class, handlers of atexit in any order. Each process must end by itself,
-without a word and with the code that its program gives."""
+"""Interpreters that start and end while the package is in use: subinterpreters, ends with live
+threads, views and objects of every class, atexit handlers in any order. Each process must end by
+itself, without output and with its program's exit code."""
 import subprocess
 import sys
 import textwrap
@@ -16,7 +16,7 @@ import numpy as np
 import halyard
 import samples
 """
-# Everything that the package makes, kept alive.
+# One of each object of the package, kept alive.
 KEPT = """
 tensor = halyard.Tensor([1 << 12], "uint8", samples.MEM)
 shared = halyard.Tensor([16], mem=halyard.TensorMemory.SHM)
@@ -59,7 +59,7 @@ ENDS = {
     "os._exit": "os._exit(0)",
     "fork": "child = os.fork()\nif child: sys.exit(os.waitpid(child, 0)[1])",
 }
-# Registered before the package, a handler runs after the package's own.
+# A handler that is registered before the package runs after the package's own.
 EARLY = {
     "nothing": "",
     "handler that calls": "atexit.register(lambda: tensor.map().unmap() if 'tensor' in globals() "
@@ -96,7 +96,7 @@ def ends(work, program, words, may_speak=False):
 
 
 def exits(work):
-    """A holder of everything, an end, a handler."""
+    """Combines an object that holds everything, a way to end, and a handler."""
     for _ in range(3):
         early = work.chance.choice(sorted(EARLY))
         holder = work.chance.choice(sorted(HOLDERS))
@@ -108,7 +108,7 @@ def exits(work):
 
 
 def late_threads(work):
-    """A thread that a handler of atexit starts and joins, registered before the package."""
+    """A thread that an atexit handler starts and joins, registered before the package."""
     for early in sorted(EARLY):
         ends(work, PRELUDE.format(early=EARLY[early]) + KEPT, f"{early} registered first")
 
@@ -140,7 +140,7 @@ INSIDE = {"import": "import halyard", "use": "import halyard\nt = halyard.Tensor
 
 
 def subinterpreters(work):
-    """Interpreters inside this one that import the package, or are refused, and are destroyed."""
+    """Interpreters inside this one: they import the package, or are refused, and are destroyed."""
     for name, inside in INSIDE.items():
         inside = (f"import sys, warnings; sys.path[:] = {sys.path!r}\n"
                   "warnings.simplefilter('ignore')\n" + inside)

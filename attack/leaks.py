@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Operations, refused ones too, over and over: memory in use, descriptors and mappings stay. Each
-runs until its own memory has settled; what grows in every measured stretch leaks."""
+"""Repeats operations, refused ones too: memory in use, descriptors and mappings must not grow. Each
+runs until its own memory has settled; what then grows in every measured stretch leaks."""
 import contextlib
 import gc
 import os
@@ -15,10 +15,10 @@ import halyard
 import samples
 from common import SANITIZED, Program, main
 
-# What a stretch may grow by: the allocator's own ways. 64 bytes a round are 192 kB in 3000.
+# Allowed growth of a stretch, by the allocator itself. 64 bytes a round are 192 kB in 3000 rounds.
 SLACK_KB = 160
 LEAST, MOST, STRETCH_S = 60, 3000, 0.08
-# Caches fill in the first ones; a leak grows in all of them.
+# Caches fill in the first stretches; a leak grows in all of them.
 STRETCHES = 12
 
 
@@ -132,7 +132,7 @@ def repeat(call, times):
 
 
 def growing(seen):
-    """What has grown in every stretch, and in all of them by more than the allocator's own ways."""
+    """What has grown in every stretch, and in total by more than the allocator's own growth."""
     allowed = (SLACK_KB * (8 if SANITIZED else 1), 0, 2)
     for place, slack in enumerate(allowed):
         grown = [after[place] - before[place] for before, after in zip(seen, seen[1:])]
@@ -142,7 +142,7 @@ def growing(seen):
 
 
 def leaks(work):
-    """A few of the operations; by the seed, so that all come in turn."""
+    """A few of the operations, chosen by the seed, so that all are run in turn."""
     calls = operations(work.folder)
     names = sorted(calls)
     picked = [names[(work.seed * 6 + i) % len(names)] for i in range(6)]

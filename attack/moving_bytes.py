@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Memory that another thread changes while it is read: the bytes of a file while they are decoded,
-images while they are converted, outputs while they are decoded. Any result or refusal will do; a
-crash, a read astray (a sanitizer tells), or a result of another shape is a failure."""
+images while they are converted, outputs while they are decoded. Any result or refusal is allowed. A
+crash, an invalid read (found by a sanitizer), or a result of another shape is a failure."""
 import sys
 import threading
 
@@ -14,7 +14,7 @@ from common import Program, attempt, main
 
 
 class Changing:
-    """A thread that writes noise, and now and then the true bytes, until the block ends."""
+    """A thread that writes noise, and sometimes the true bytes, until the block ends."""
 
     def __init__(self, work, array):
         self.array, self.true = array.reshape(-1).view(np.uint8), array.tobytes()
@@ -40,7 +40,7 @@ class Changing:
 
 
 def files(work):
-    """JPEG and PNG whose bytes move, into new tensors and into one that is there."""
+    """JPEG and PNG whose bytes change, into new tensors and into an existing one."""
     data = work.chance.choice(samples.JPEGS + samples.PNGS)
     data = work.chance.choice([data, samples.frame(200, 150).to_jpeg(),
                                samples.frame(90, 70).to_png(), data])
@@ -56,7 +56,7 @@ def files(work):
 
 
 def images(work):
-    """Images that move while they are converted, encoded and normalised."""
+    """Images that change while they are converted, encoded and normalised."""
     processor = halyard.ImageProcessor(threads=2)
     for _ in range(3):
         kind = work.chance.choice(["rgb", "rgba", "nv12", "yuyv", "planar_rgb", "grey"])
@@ -78,7 +78,7 @@ def images(work):
 
 
 def outputs(work):
-    """Outputs of models that move while boxes and masks are taken from them."""
+    """Outputs of models that change while boxes and masks are decoded from them."""
     output, protos = samples.many_objects(work.seed), samples.prototypes()
     decoder, processor = samples.segmenter(), halyard.ImageProcessor(threads=2)
     tracker = halyard.ByteTrack()
@@ -96,7 +96,7 @@ def outputs(work):
 
 
 def arrays(work):
-    """Boxes and colours that move while they are tracked, merged and drawn."""
+    """Boxes and colours that change while they are tracked, merged and drawn."""
     boxes, scores, labels = samples.boxes(50)
     tracker, processor = halyard.ByteTrack(), halyard.ImageProcessor(threads=1)
     target = halyard.Tensor.image(64, 48, "rgb", samples.MEM)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The program ended at random moments by signals and limits, and its outputs named in ways that
-would do harm: devices, pipes, links, inputs, one another. Under a final name stands a whole file or
-the old one; nothing half-written is left; inputs stay as they were; devices stay devices."""
+"""Ends the program at random moments by signals and limits, and gives its outputs harmful names:
+devices, pipes, links, inputs, one another. A final name must have a complete file or the old one;
+no part file may be left; inputs must be unchanged; devices must stay devices."""
 import hashlib
 import json
 import os
@@ -77,11 +77,11 @@ class Desk:
                         "fraction", "--json", out / "o.json"], {"o.json"})}
 
     def names(self):
-        """Those of all jobs."""
+        """The names of all jobs."""
         return set().union(*(names for _, names in self.jobs().values()))
 
     def judge(self, work, words, names):
-        """What stands in the folders after a job, however it ended."""
+        """Checks the content of the folders after a job, however it ended."""
         work.equal(self.sums() == self.before, f"{words}: an input has changed")
         left = tool.left_behind(self.out, names)
         work.equal(not left, f"{words}: left behind {left}")
@@ -91,7 +91,7 @@ class Desk:
 
 
 def whole(path):
-    """Whether a file is complete, as its name says what it is."""
+    """Whether a file is complete, by the format of its name."""
     data = path.read_bytes()
     if path.suffix in (".png", ".jpg"):
         try:
@@ -131,7 +131,7 @@ def signals(work):
 
 
 def amid_parts(work):
-    """A signal at the moment when a part file stands there."""
+    """A signal at a moment when a part file exists."""
     desk = Desk(work)
     arguments, names = desk.jobs()[work.chance.choice(["images", "video"])]
     kind = work.chance.choice(["HUP", "INT", "INT INT", "TERM"])
@@ -158,7 +158,7 @@ def file_size(work):
 
 
 class PipeReader:
-    """A process that reads all that a pipe gives, so that a writer never waits for long."""
+    """A process that reads all data of a pipe, so that a writer never waits for long."""
 
     def __init__(self, path, copy):
         self.copy = copy
@@ -174,7 +174,7 @@ class PipeReader:
 
 
 def special(work, path):
-    """A device, a pipe with a reader, or a link to one; returns what it is, and its reader."""
+    """Makes a device, a pipe with a reader, or a link to one; returns its kind and its reader."""
     kind = work.chance.choice(["null", "full", "fifo", "link"] if os.geteuid() == 0 else ["fifo"])
     target = path if kind != "link" else path.with_name("device")
     reader = None
@@ -193,7 +193,7 @@ def special(work, path):
 
 
 def devices(work):
-    """Each output as a device or a pipe: written to, and still there."""
+    """Each output as a device or a pipe: it must be written to, and still exist."""
     for name, option in (("images", "--trace"), ("images", "--json"), ("video", "--json"),
                          ("images", "--contact-sheet"), ("track", "--out"), ("val", "--json"),
                          ("decode", "--json"), ("convert", None)):
@@ -250,7 +250,7 @@ def collisions(work):
 
 
 def guessed_parts(work):
-    """Links laid where a part file could be expected lead nobody astray."""
+    """Links placed under guessed names of part files must not redirect output."""
     desk = Desk(work)
     victim = work.folder / "victim"
     for name, (arguments, _) in desk.jobs().items():
@@ -272,7 +272,7 @@ def guessed_parts(work):
 
 
 def kept_files(work):
-    """An output that is there keeps its permissions; a link stays one, its target is written."""
+    """An existing output keeps its permissions; a link stays a link, and its target is written."""
     for name, option in (("images", "--json"), ("images", "--trace"), ("track", "--out"),
                          ("val", "--json"), ("decode", "--json"), ("images", "--contact-sheet"),
                          ("convert", None)):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls every callable of the Python package with arguments of all kinds: wrong types, shapes,
 strides and byte orders, closed maps, huge numbers, the objects of hostile.py. Any ordinary
-exception is an answer; a crash, an abort, a SystemError or a hang is a failure. Half of the calls
-are by name, with values that mostly fit what the parameters ask for, so that they come further."""
+exception is allowed; a crash, an abort, a SystemError or a hang is a failure. Half of the calls use
+keywords, with values that mostly fit the parameters, so that more code is reached."""
 import enum
 import os
 import pathlib
@@ -16,18 +16,18 @@ import halyard
 import hostile
 from common import Failure, Program, main
 
-# What would write where a program may, start threads of logging, or never return.
+# Callables that write anywhere, start threads for logging, or never return.
 LEFT_OUT = {"install", "uninstall", "wait", "recv", "recv_handle", "breakpoint", "main"}
 WORDS = ["", "u8", "uint8", "float32", "rgb", "NV12", "nearest", "letterbox", "stretch", "hal",
          "class_aware", "x" * 300, "\0", "\ud800", "yolov8", "cpu", "{", "outputs: []", "\u00e9"]
 
 
-# "name: annotation"; with a space behind it where " = default" follows.
+# "name: annotation"; followed by a space if " = default" follows.
 PARAMETER = re.compile(r"(\w+): ((?:[^,=()\[\]]|\[[^\]]*(?:\[[^\]]*\])?[^\]]*\])+)")
 
 
 class Maker:
-    """Values from one seed. Objects of the package that calls gave are used again."""
+    """Values from one seed. Objects of the package that calls returned are used again."""
 
     def __init__(self, chance, folder):
         self.chance, self.folder, self.kept = chance, folder, []
@@ -116,7 +116,7 @@ class Maker:
         return tuple(made) if way == 20 else made
 
     def fitting(self, wanted):
-        """A value of the kind that an annotation names."""
+        """A value of the type that an annotation names."""
         r = self.chance
         if "Any" in wanted and r.random() < 0.2:
             return r.choice([hostile.buffers, hostile.strange_array])(r)
@@ -141,7 +141,7 @@ class Maker:
         return self.sane() if last.startswith(("Sequence", "tuple", "list")) else self.value()
 
     def by_name(self, target):
-        """Arguments by name for what the target's first line of documentation lists."""
+        """Keyword arguments for the parameters in the target's first line of documentation."""
         r = self.chance
         first = (getattr(target, "__doc__", None) or "").split("\n")[0]
         given = {}
@@ -209,7 +209,7 @@ def words_of(name, given, named):
 
 
 def one_call(work, maker, name, target):
-    """Calls `target`; gives what it gave, None where it refused."""
+    """Calls `target`; returns its result, None if it refused."""
     try:
         if not callable(target):
             work.call(name)

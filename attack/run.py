@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the programs of this folder, the random caller of the C interface, and the fuzz targets of
-clang where they are built, one after the other and again, until the time is up. Prints a table;
-ends with 1 when anything has failed. Reports and inputs of failures: out/attack/.
+"""Runs the programs of this folder, the random caller of the C interface, and clang's fuzz targets
+if they are built, one after the other and again, until the time is used up. Prints a table;
+ends with 1 if anything has failed. Reports and inputs of failures: out/attack/.
 
     attack/run.py [--minutes N] [--build DIR] [--fuzz DIR] [--only PATTERN] [--slice S] [--seed N]
 """
@@ -20,21 +20,21 @@ SCRIPTS = ("hostile_objects", "python_calls", "strides", "moving_bytes", "thread
            "bombs", "program_ends", "interpreters", "leaks")
 SUMMARY = re.compile(r"^\w+: (\d+) rounds, (\d+) calls, (\d+) refused, (\d+) equal, "
                      r"(\d+) failures, peak (\d+) MiB$", re.M)
-# What an interpreter leaves behind at its end is no leak of ours.
+# Memory that an interpreter keeps at its end is not a leak of ours.
 SANITIZER = {"ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=1",
              "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1", "TBB_ENABLE_SANITIZERS": "1"}
 
 
 def cached(build, name):
-    """A variable of a build folder's CMakeCache.txt, "" where it is not set."""
+    """A variable of a build folder's CMakeCache.txt, "" if it is not set."""
     cache = build / "CMakeCache.txt"
     found = re.search(rf"^{name}:\w+=(.*)$", cache.read_text() if cache.exists() else "", re.M)
     return found.group(1) if found else ""
 
 
 def preload(build):
-    """The run-time of the sanitizer, before an interpreter that is not instrumented, and the
-    library whose exceptions it watches."""
+    """The sanitizer's run-time, to be loaded before an interpreter without instrumentation, and the
+    library whose exceptions it intercepts."""
     compiler = cached(build, "CMAKE_CXX_COMPILER") or "c++"
     paths = [subprocess.run([compiler, f"-print-file-name={name}"], capture_output=True, text=True,
                             check=True).stdout.strip() for name in ("libasan.so", "libstdc++.so.6")]
@@ -42,7 +42,7 @@ def preload(build):
 
 
 class Row:
-    """One program and what came of it so far. It is given slices of time."""
+    """One program and its results so far. It runs in slices of time."""
 
     def __init__(self, name, command, environment):
         self.name, self.command, self.environment = name, command, {**os.environ, **environment}
@@ -63,13 +63,13 @@ class Row:
         return figures[4] or int(code != 0)
 
     def run(self, seed, seconds, out):
-        """A slice; what fails is told at once."""
+        """Runs a slice; reports a failure at once."""
         begin = time.monotonic()
         done = subprocess.run([*self.command, *self.arguments(seed, seconds, out)], check=False,
                               capture_output=True, text=True, errors="replace",
                               env=self.environment, stdin=subprocess.DEVNULL)
         self.seconds += time.monotonic() - begin
-        if done.returncode == 77:  # skipped: says what it lacks
+        if done.returncode == 77:  # skipped: the output tells what is missing
             return
         said = done.stdout + done.stderr
         failures = self.count(said, done.returncode)
@@ -105,7 +105,7 @@ class Caller(Row):
 
 
 class Fuzzer(Row):
-    """A libFuzzer target with its corpus in the tree, and one that grows beside the build."""
+    """A libFuzzer target with its corpus in the repository, and one that grows beside the build."""
 
     def arguments(self, seed, seconds, out):
         name = self.name.removeprefix("fuzz ")
@@ -128,7 +128,7 @@ class Fuzzer(Row):
 
 
 def rows_of(build, fuzz):
-    """Whatever is built."""
+    """The rows of everything that is built."""
     sanitized = "address" in cached(build, "HALYARD_SANITIZE")
     common = dict(SANITIZER) if sanitized else {}
     program = build / "halyard"
@@ -186,7 +186,7 @@ def main():
         left = end - time.monotonic()
         if left <= 0:
             break
-        # Seeds of a turn lie apart, so that none is run twice.
+        # Seeds of a turn are far apart, so that none is run twice.
         row.run(given.seed + turn * 100000, max(1, min(given.slice, left)), out)
     table(rows)
     return 1 if any(row.failures for row in rows) else 0

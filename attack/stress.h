@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs of this folder in C++ share: rounds by seed, each case in a child process, so
-// that a crash is a result and not the end; the same options and last line as common.py gives.
+// Common part of the C++ programs of this folder: rounds by seed, each case in a child process, so
+// that a crash is a result and the rounds continue; the same options and last line as common.py.
 #pragma once
 
 #include <sys/mman.h>
@@ -26,7 +26,7 @@ namespace halyard::attack {
 
 using Random = std::mt19937_64;
 
-/// What a child leaves behind, also when it dies.
+/// The record of a child, which is readable even after it dies.
 struct Shared {
   char words[512];
   std::uint64_t calls;
@@ -40,7 +40,7 @@ inline Shared& shared() {
   return *memory;
 }
 
-/// Writes down what is called next. Allocates nothing.
+/// Records the name of the next call. Allocates nothing.
 __attribute__((format(printf, 1, 2))) inline void say(const char* format, ...) {
   va_list list;
   va_start(list, format);
@@ -57,18 +57,18 @@ enum class Case : std::uint8_t { done, failed, beyond };
 
 struct Way {
   const char* name;
-  /// All cases of one seed; false when one has failed. `run` forks a child for a case and tells how
+  /// All cases of one seed; false if one has failed. `run` forks a child for a case and returns how
   /// it ended.
   std::function<bool(std::uint64_t seed)> round;
 };
 
-/// Whether children keep their last words to themselves; not with --once.
+/// Whether children record their last call instead of printing it; not with --once.
 inline bool& is_quiet() {
   static bool quiet = true;
   return quiet;
 }
 
-/// Runs a case in a child; a crash, a hang or an exit code that is none of Case's is a failure.
+/// Runs a case in a child. A crash, a hang or an exit code that is not one of Case's is a failure.
 inline Case in_child(const std::function<Case()>& body, unsigned seconds = 60) {
   std::fflush(stdout);
   const pid_t child = ::fork();

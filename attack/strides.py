@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of any strides against contiguous copies of them: decoding, masks, trackers, copies,
-parts, files, conversion and normalising give the same or refuse, and nothing beside the elements of
-a destination changes."""
+"""Compares arrays of any strides with contiguous copies of them: decoding, masks, trackers, copies,
+parts, files, conversion and normalising must give the same or refuse, and must not change bytes
+outside the elements of a destination."""
 import itertools
 import sys
 
@@ -63,7 +63,7 @@ def pixels(chance, *shape, kind="u1"):
 
 
 def agree(work, words, strided, contiguous):
-    """strided() gives what contiguous() gives, or refuses."""
+    """Checks that strided() gives the same as contiguous(), or refuses."""
     work.call(words)
     wanted, wrong = attempt(work, contiguous)
     got, error = attempt(work, strided)
@@ -140,7 +140,7 @@ def decode(work):
 
 
 def masks(work):
-    """Boxes, scores, classes and masks of any strides are drawn as their copies are."""
+    """Boxes, scores, classes and masks of any strides are drawn like their copies."""
     processor = halyard.ImageProcessor(threads=1)
     resolution = halyard.MaskResolution.Scaled(33, 21)
     found = samples.segmenter().decode_proto([samples.many_objects(work.seed),
@@ -243,7 +243,7 @@ def convert(work):
 
 
 def parts(work):
-    """t[n] and batch(n) are the same part: what is decoded into one stays inside it."""
+    """t[n] and batch(n) are the same part: decoding into it must stay inside it."""
     jpeg = work.chance.choice(samples.JPEGS)
     room = work.chance.choice([200, 3000, 15000])
     for name, part in (("t[n]", lambda t, n: t[n]), ("batch(n)", lambda t, n: t.batch(n)),
@@ -274,7 +274,7 @@ def parts(work):
 
 
 def overlap(work):
-    """Source and destination that share bytes: refused, or as if they did not."""
+    """Source and destination that share bytes: refused, or the result is as if they did not."""
     processor = halyard.ImageProcessor(threads=1)
     flips = list(halyard.Flip)
     for flip, way in itertools.product(flips, range(3)):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Eight threads on the same objects, and forks in the middle of them. What the sequential calls
-give is what the threads must get; where calls exclude one another, each ends in its result or in
+"""Eight threads on the same objects, and forks in the middle of them. The threads must get the
+results of sequential calls. If calls exclude one another, each must end with its result or with
 an error. A child of a fork must end."""
 import os
 import random
@@ -23,7 +23,7 @@ PATIENCE_S = 10 * SLOWER
 
 
 def side_by_side(work, body, threads=THREADS):
-    """body(index) in each thread at once; a Failure in one is a Failure of the round."""
+    """Runs body(index) in each thread at once; a Failure in one is a Failure of the round."""
     gate, failures = threading.Barrier(threads), []
 
     def one(index):
@@ -54,7 +54,7 @@ def converted(processor, source, width, height):
 
 
 def convert(work):
-    """One processor for all threads, or one for each."""
+    """One processor for all threads, or one for each thread."""
     shared = halyard.ImageProcessor()
     own = work.chance.random() < 0.5
     source = samples.frame(work.chance.randrange(16, 400), work.chance.randrange(16, 300))
@@ -71,7 +71,7 @@ def convert(work):
 
 
 def masks(work):
-    """Masks by one processor, refused calls among them: as many boxes as coefficients or none."""
+    """Masks by one processor; some calls are refused: the coefficients do not match the boxes."""
     processor, decoder = halyard.ImageProcessor(), samples.segmenter()
     resolution = halyard.MaskResolution.Scaled(64, 48)
     inputs = [[samples.many_objects(seed), samples.prototypes()] for seed in range(4)]
@@ -98,7 +98,7 @@ def masks(work):
 
 
 def decode(work):
-    """One decoder; thresholds are set meanwhile, so that each result is of one of their values."""
+    """One decoder whose thresholds change meanwhile: each result must fit one of the values."""
     decoder = samples.decoder()
     output = samples.detection_output([((0.1, 0.1, 0.4, 0.5), score / 20, score % 5)
                                        for score in range(2, 20)])
@@ -151,7 +151,7 @@ def tracker(work):
 
 
 def take_protos(work):
-    """What is given once is given to one."""
+    """A value that is given once must be given to one thread only."""
     decoder = samples.segmenter()
     for _ in range(10):
         found = decoder.decode_proto([samples.many_objects(1), samples.prototypes()])
@@ -210,7 +210,7 @@ def must_end(work, process, words, patience_s=PATIENCE_S):
     handle = os.pidfd_open(process)
     ended = select.select([handle], [], [], patience_s)[0]
     if not ended:
-        os.kill(process, signal.SIGABRT)  # faulthandler writes where it stands
+        os.kill(process, signal.SIGABRT)  # faulthandler writes the stack
         if not select.select([handle], [], [], 2)[0]:
             os.kill(process, signal.SIGKILL)
     os.close(handle)
@@ -233,9 +233,9 @@ def child_of(work, body, words):
 
 
 def everything(source, output, left=None):
-    """What a child of a fork does with objects of its own, and with a processor that it was left,
-    which is busy for good where a thread of the parent used it; what it is given was made before,
-    as modules that NumPy loads late would wait for other threads."""
+    """The calls of a fork's child, with its own objects and with a processor of the parent, which
+    stays busy forever if a thread of the parent used it. Its arguments were made before the fork,
+    because modules that NumPy loads late would wait for other threads."""
     if left is not None:
         try:
             converted(left, source, 32, 32)
@@ -248,7 +248,7 @@ def everything(source, output, left=None):
 
 
 def fork_first(work):
-    """Forked while another thread is in its very first calls, in a process that never called."""
+    """Forks while another thread is in its very first calls, in a process that never called."""
     given = samples.frame(64, 48), samples.detection_output()
 
     def parent():
@@ -295,8 +295,8 @@ def fork_with_same(work):
     fork_amid(work, True)
 
 
-# A child of several threads waits for locks of the sanitizer itself (its depot of stacks) that a
-# thread of the parent held: GCC 12's has no handlers for fork().
+# A child of several threads waits for the sanitizer's own locks (its depot of stacks) that a
+# thread of the parent held: GCC 12's sanitizer has no handlers for fork().
 FORKS = () if SANITIZED else (fork_first, fork_with_own, fork_with_same)
 WAYS = {function.__name__: function for function in (
     convert, masks, decode, one_tensor, tracker, take_protos, close, any_calls, *FORKS)}

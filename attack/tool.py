@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the program `halyard` for the programs of this folder, under limits, and holds what it
-writes to its rules: an exit code that it documents, and no byte that a terminal would obey."""
+"""Runs the program `halyard` for the programs of this folder, under limits, and checks its rules:
+an exit code that is documented, and no control characters of a terminal in its output."""
 import ctypes
 import os
 import pathlib
@@ -19,13 +19,13 @@ HARBOUR = SOURCE / "examples" / "harbour"
 MODEL, CLIP = HARBOUR / "harbour.onnx", HARBOUR / "clip"
 FRAMES = sorted(CLIP.glob("*.jpg"))
 EXIT_CODES = (0, 1, 2, 130)
-# Control characters but tab, line feed and the carriage return of a progress bar; C1 as UTF-8.
+# Control characters except tab, line feed and the carriage return of a progress bar; C1 as UTF-8.
 OBEYED = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]")
 IN_OPEN = 0x20
 
 
 class Done:
-    """How a run ended: code (negative: signal), out, err, peak_mib, cpu_s."""
+    """Result of a run: code (negative: signal), out, err, peak_mib, cpu_s."""
 
     def __init__(self, status, used, out, err):
         self.code = os.waitstatus_to_exitcode(status)
@@ -34,7 +34,7 @@ class Done:
 
 
 class Running:
-    """The program at work; `finish` waits and gives a Done."""
+    """The running program; `finish` waits and returns a Done."""
 
     def __init__(self, arguments, limits=None, folder=None, **options):
         self.output = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]
@@ -84,7 +84,7 @@ class Running:
 
 
 def run(work, arguments, codes=EXIT_CODES, wall_s=60, **options):
-    """A whole run, held to the program's rules; a refusal is counted."""
+    """Runs the program to its end and checks its rules; counts a refusal."""
     work.call("halyard " + " ".join(map(str, arguments)))
     done = Running(arguments, **options).finish(wall_s)
     check(work, arguments, done, codes)
@@ -108,7 +108,7 @@ def check(work, arguments, done, codes=EXIT_CODES):
 
 
 class Opened:
-    """Whether anybody opens a file while the block runs."""
+    """Detects whether a process opens a file while the block runs."""
 
     def __init__(self, path):
         self.libc = ctypes.CDLL(None, use_errno=True)
@@ -137,7 +137,7 @@ def wait_until(condition, seconds=20):
 
 
 def left_behind(folder, known):
-    """Names in a folder that nobody asked for."""
+    """Names in a folder that are not expected."""
     return sorted(str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*")
                   if str(path.relative_to(folder)) not in known)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// JPEG 1280 x 720: ours into NV12 and RGB, beside libjpeg-turbo itself reading planes and pixels.
-// PNG of the same pixels: to a file's bytes and back; codec_peers.py has the peers.
-// The image is photos/zidane.jpg of the real test data where that is set, else a painted one.
+// JPEG 1280 x 720: decoded into NV12 and RGB, compared with libjpeg-turbo reading planes and
+// pixels. PNG of the same pixels: encoded and decoded; codec_peers.py measures the peers. The image
+// is photos/zidane.jpg of the real test data if that is set, else a painted one.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
@@ -47,7 +47,7 @@ void load(benchmark::State& state, PixelFormat format) {
   }
 }
 
-// One libjpeg object for all images, as ours.
+// One libjpeg object for all images, as in Halyard.
 struct Peer {
   Peer() {
     codec.err = jpeg_std_error(&errors);
@@ -62,7 +62,7 @@ struct Peer {
   jpeg_error_mgr errors{};
 };
 
-// The floor: three separate planes, nothing interleaved.
+// The floor: three separate planes, without interleaving.
 void peer_planes(benchmark::State& state) {
   Peer peer;
   std::vector<JSAMPLE> y(width * height), cb(width * height / 4), cr(width * height / 4);

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times decoding of PNG and JPEG beside EdgeFirst's wheel and OpenCV's, by turns. Run it with a
-Python that has the wheels, and finds halyard:
+"""Times decoding of PNG and JPEG in turn with EdgeFirst's wheel and OpenCV's. Run it with a
+Python that has the wheels and finds halyard:
 
     pip install numpy opencv-python-headless edgefirst-hal
     HALYARD_TESTDATA_DIR=... bench/codec_peers.py [--turns N]
 
 Medians over the turns, milliseconds of processor time (each decodes on one thread). The image is
 photos/zidane.jpg of the real test data, 1280 x 720, written by OpenCV with its defaults (PNG: one
-filter for all rows) and, where Pillow is there, by Pillow (PNG: filters row by row). Ours and
-EdgeFirst's decode into a tensor that is there already.
+filter for all rows) and, if Pillow is installed, by Pillow (PNG: filters row by row). Ours and
+EdgeFirst's decode into an existing tensor.
 """
 import argparse
 import io

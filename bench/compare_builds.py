@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two builds of the bench program by turns: what a compiler flag or a change costs, row by row.
+"""Runs two builds of the bench program in turn: the cost of a flag or a change, row by row.
 
     bench/compare_builds.py build-without/bench/halyard_bench build-with/bench/halyard_bench \\
         --filter '^decode/f32$' --turns 15
 
 Prints the medians in processor time and the median of the turns' ratios, second / first, with its
-quartiles. Rows that run on several threads are not told apart by processor time: leave them out.
+quartiles. Leave out rows that run on several threads: processor time adds up all threads.
 """
 import argparse
 import statistics
@@ -35,7 +35,7 @@ def main():
     seen = {}
     for turn in range(options.turns):
         order = [options.first, options.second]
-        if turn % 2:  # who comes second finds the cache of the first
+        if turn % 2:  # the second program finds the cache as the first left it
             order.reverse()
         found = {program: rows(program, options.filter, options.seconds) for program in order}
         for name, first in found[options.first].items():

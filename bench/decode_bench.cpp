@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decoding heads of 8400 boxes and 80 classes: objects of 12 boxes each over noise. The floor is
-// reading the scores once. decode_peers.py makes the same numbers and times the peers beside it.
+// reading the scores once. decode_peers.py makes the same numbers and measures the peers.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t anchors = 8400, classes = 80, kernels = 32, bins = 16;
 
-// Number i of a stream, in [0, 1): splitmix64's mixer, so that any language makes the same.
+// Number i of a stream, in [0, 1): splitmix64's mixer, so that any language can make the same.
 double uniform(std::uint64_t stream, std::uint64_t i) {
   std::uint64_t z = (stream << 40) + (i + 1) * 0x9E3779B97F4A7C15ULL;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
@@ -27,7 +27,7 @@ double uniform(std::uint64_t stream, std::uint64_t i) {
   return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-// [4 + classes + extra, anchors]: centres and extents as fractions, scores, then anything.
+// [4 + classes + extra, anchors]: centres and extents as fractions, scores, then other features.
 std::vector<float> head_of(std::size_t objects, std::size_t extra = 0) {
   std::vector<float> out((4 + classes + extra) * anchors);
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -62,7 +62,7 @@ T stored(float value) {
     return value;
   } else if constexpr (std::is_same_v<T, BFloat16>) {
     return {static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16)};
-  } else if constexpr (std::is_same_v<T, Half>) {  // truncated; below the least normal: 0
+  } else if constexpr (std::is_same_v<T, Half>) {  // truncated; below the smallest normal: 0
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const int exponent = static_cast<int>(bits >> 23 & 0xFF) - 112;
     const auto magnitude = static_cast<std::uint32_t>(exponent) << 10 | (bits >> 13 & 0x3FF);
@@ -86,7 +86,7 @@ Tensor tensor_of(const std::vector<float>& values, bool boxes_first = false) {
   return tensor;
 }
 
-// As the peers suppress.
+// Suppression as in the peers.
 DecodeOptions agnostic() {
   DecodeOptions out;
   out.nms = Nms::class_agnostic;
@@ -154,7 +154,7 @@ void per_channel(benchmark::State& state, bool boxes_first) {
   run(state, model_of(tensors, Activation::none), agnostic(), tensors);
 }
 
-// Shares of 1 + 90 classes of 1917 boxes, most of them background, on priors.
+// Softmax scores of 1 + 90 classes for 1917 boxes, most of them background, on priors.
 void shares(benchmark::State& state) {
   constexpr std::size_t boxes = 1917, all = 91;
   std::vector<Tensor> tensors{*Tensor::create(DType::f32, {1, boxes, 4}, Memory::mem),
@@ -177,7 +177,7 @@ void shares(benchmark::State& state) {
   run(state, model, agnostic(), tensors);
 }
 
-// As networks are validated: every class above 0.001, here one score in 200.
+// As in validation: every class above 0.001, here one score in 200.
 void validation(benchmark::State& state, bool boxes_first) {
   std::vector<float> head = head_of(40);
   for (std::size_t i = 4 * anchors; i < head.size(); ++i) {

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times EdgeFirst's wheels on the heads of bench/decode_bench.cpp, by turns with halyard_bench. Run
-it with a Python that has the wheels, pinned to the cores to be judged:
+"""Times EdgeFirst's wheels on the heads of bench/decode_bench.cpp, in turn with halyard_bench. Run
+it with a Python that has the wheels, pinned to the cores to measure:
 
     pip install edgefirst-hal==0.28.3 edgefirst-tensor edgefirst-decoder numpy
     taskset -c 1 bench/decode_peers.py [--bench PROGRAM] [--turns N] [--json FILE]
 
-Figures are medians over the turns in microseconds; ratios are the better peer / ours, and ours /
-reading the scores once. Detections in brackets: EdgeFirst lets the best 300 boxes of segmentation
-and of levels enter suppression and gives 100. It takes [1, 8400, 84] for 8400 features of 84 boxes,
-so boxes first is not timed there.
+Results are medians over the turns in microseconds. Ratios are the faster peer / ours, and ours /
+reading the scores once. Detections are in brackets: EdgeFirst lets the best 300 boxes of
+segmentation and of levels enter suppression and gives 100. It reads [1, 8400, 84] as 8400 features
+of 84 boxes, so boxes first is not measured there.
 """
 import argparse
 import json
@@ -129,7 +129,7 @@ def works(module, tensor_type, memory, nms):
             work = make()
             work()
             out[row] = work
-        except BaseException as error:  # a wheel's panics derive from it
+        except BaseException as error:  # panics of a wheel derive from it
             print(f"{module.__name__}: {row}: {type(error).__name__}: {error}"[:160])
     return out
 

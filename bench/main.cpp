@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Google Benchmark's main, with --targets=NAME, the most that kernels may use of the processor, and
-// --processor-time, for image/ rows of one thread on a busy machine.
+// Google Benchmark's main, with --targets=NAME, the highest instruction set that kernels may use,
+// and --processor-time, for image/ rows of one thread on a busy machine.
 #include <benchmark/benchmark.h>
 #include <hwy/targets.h>
 
@@ -13,7 +13,7 @@
 
 namespace {
 
-// What is above a target, by the names of the figures.
+// The targets above a target, by their names in the results.
 constexpr std::int64_t avx512 = HWY_AVX3 | HWY_AVX3_DL;
 constexpr std::pair<const char*, std::int64_t> disabled[] = {
     {"all", 0},
@@ -21,7 +21,7 @@ constexpr std::pair<const char*, std::int64_t> disabled[] = {
     {"sse4", avx512 | HWY_AVX2},
 };
 
-// Takes the argument that begins so out; null: there is none.
+// Removes the argument with this prefix; null: there is none.
 const char* take(int& count, char** arguments, const char* prefix) {
   for (int i = 1; i < count; ++i) {
     if (std::strncmp(arguments[i], prefix, std::strlen(prefix)) != 0) continue;
@@ -37,9 +37,9 @@ const char* take(int& count, char** arguments, const char* prefix) {
 bool limit_targets(const char* name) {
   for (const auto& [target, mask] : disabled) {
     if (std::strcmp(name, target) != 0) continue;
-    // Highway 1.0.3 chooses by what the processor has, not by what DisableTargets() leaves.
+    // Highway 1.0.3 chooses by the processor's features, not by what DisableTargets() leaves.
     hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & ~mask);
-    hwy::GetChosenTarget().DeInit();  // the next call chooses anew
+    hwy::GetChosenTarget().DeInit();  // the next call chooses again
     return true;
   }
   std::fprintf(stderr, "--targets: all, avx2 or sse4, not %s\n", name);

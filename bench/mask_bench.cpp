@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instance masks of 100 objects, drawn ones too, and a semantic map of 150 classes, with what
-// bounds them: reading the prototypes once, writing the bytes, touching the covered pixels.
-// mask_peers.py makes the same numbers and times the peers beside it.
+// Instance masks of 100 objects, also drawn, and a semantic map of 150 classes, with their floors:
+// reading the prototypes once, writing the bytes, touching the covered pixels.
+// mask_peers.py makes the same numbers and measures the peers.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace halyard {
 namespace {
 
-// Number i of a stream, in [0, 1): splitmix64's mixer, so that any language makes the same.
+// Number i of a stream, in [0, 1): splitmix64's mixer, so that any language can make the same.
 double uniform(std::uint64_t stream, std::uint64_t i) {
   std::uint64_t z = (stream << 40) + (i + 1) * 0x9E3779B97F4A7C15ULL;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
@@ -28,7 +28,7 @@ double uniform(std::uint64_t stream, std::uint64_t i) {
   return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-// About normal: four of them less their mean, of variance 1.
+// About normal: the sum of four, less their mean, with variance 1.
 double normal(std::uint64_t stream, std::uint64_t i) {
   double sum = -2;
   for (std::uint64_t k = 0; k < 4; ++k)
@@ -191,7 +191,7 @@ void draw_masks(benchmark::State& state, PixelFormat format, Base base) {
   }
 }
 
-// Masks that exist already: what blending alone takes, and reading their bytes.
+// Masks that exist already: the time of blending alone, and of reading their bytes.
 void draw_set(benchmark::State& state, PixelFormat format) {
   const MaskPrototypes from = prototypes<float>(PrototypeOrder::height_width_channels);
   const std::vector<Detection> detections = objects();
@@ -231,7 +231,7 @@ struct Run {
   std::size_t offset, count;
 };
 
-// Runs along rows that are on. NV12: of luma; then those of chroma, of pairs of rows.
+// Runs of pixels that are on, along rows. NV12: of luma; then those of chroma, of pairs of rows.
 std::vector<Run> covered_runs(const MaskSet& set, std::size_t bytes_each, bool with_chroma) {
   std::vector<Run> out;
   for (std::size_t i = set.size(); i-- > 0;) {
@@ -280,7 +280,7 @@ void draw_floor(benchmark::State& state, PixelFormat format) {
 BENCHMARK_CAPTURE(draw_floor, rgba, PixelFormat::rgba);
 BENCHMARK_CAPTURE(draw_floor, nv12, PixelFormat::nv12);
 
-// The same for all pixels of the boxes: what rows without gaps take.
+// The same for all pixels of the boxes: the time of rows without gaps.
 void draw_floor_boxes(benchmark::State& state) {
   MaskSet set;
   const MaskPrototypes from = prototypes<float>(PrototypeOrder::height_width_channels);
@@ -305,7 +305,7 @@ BENCHMARK(draw_floor_boxes);
 
 constexpr std::size_t classes = 150, side = 128;
 
-// What there is to see: regions of some twenty classes as in a street, a puzzle of all classes, or
+// The content: regions of some twenty classes as in a street, small regions of all classes, or
 // noise.
 enum class Scene { street, puzzle, noise };
 

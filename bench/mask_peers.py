@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times EdgeFirst's wheels on the masks and class maps of bench/mask_bench.cpp, by turns with
-halyard_bench. Run it with a Python that has the wheels, pinned to the cores to be judged:
+"""Times EdgeFirst's wheels on the masks and class maps of bench/mask_bench.cpp, in turn with
+halyard_bench. Run it with a Python that has the wheels, pinned to the cores to measure:
 
     pip install edgefirst-hal==0.28.3 edgefirst-tensor edgefirst-image edgefirst-decoder numpy
     taskset -c 1 bench/mask_peers.py [--bench PROGRAM] [--turns N] [--json FILE]
 
-Figures are medians over the turns in microseconds; ratios are the better peer / the first of ours
-in ROWS, which does what the peer does. `on` counts set pixels and `sum` adds class ids: they agree
-when the masks and maps do.
+Results are medians over the turns in microseconds. Ratios are the faster peer / the first of ours
+in ROWS, which does the same as the peer. `on` counts set pixels and `sum` adds class ids: they
+agree if the masks and maps do.
 """
 import argparse
 import json
@@ -91,7 +91,7 @@ def mask_work(decoder, image, kind):
     canvas = processor.create_image(1920, 1080, image.PixelFormat.Rgba, "uint8")
     works = {"proto": lambda: processor.materialize_masks(*found, resolution=proto),
              "scaled 640": lambda: processor.materialize_masks(*found, resolution=scaled)}
-    # Only 0.28.3 draws so; it decodes and clears the image before, and draws outlines.
+    # Only 0.28.3 draws in this way; it also decodes and clears the image, and draws outlines.
     if hasattr(processor, "draw_masks"):
         works["draw 1080p rgba"] = lambda: processor.draw_masks(made, outputs, canvas, opacity=0.5)
     return works

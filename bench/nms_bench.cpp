@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suppression alone: some hundred candidates of some objects, all candidates apart (the worst case,
-// where every one survives), and all of them crowded. The peer is the textbook loop.
+// Suppression alone: some hundred candidates of some objects, candidates that do not overlap (the
+// worst case, where every one survives), and crowded candidates. The peer is the textbook loop.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::vector<Detection> apart(std::size_t count) {
   return out;
 }
 
-// Random places, extents of 4 to 300 px, 80 classes: what an untrained network gives.
+// Random places, extents of 4 to 300 px, 80 classes: as from an untrained network.
 std::vector<Detection> noise(std::size_t count) {
   std::mt19937 random(2);
   std::vector<Detection> out(count);
@@ -56,7 +56,7 @@ std::vector<Detection> noise(std::size_t count) {
   return out;
 }
 
-// 40 objects, the rest of the candidates a little beside them.
+// 40 objects; the other candidates are slightly shifted copies of them.
 std::vector<Detection> objects(std::size_t count) {
   std::mt19937 random(3);
   const auto seeds = noise(40);

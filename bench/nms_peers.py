@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times suppression by OpenCV's wheel beside halyard_bench's, by turns, on the same kinds of
+"""Times suppression by OpenCV's wheel in turn with halyard_bench, on the same kinds of
 scenes. Run it with a Python that has the wheel:
 
     pip install numpy opencv-python-headless
     bench/nms_peers.py [--bench PROGRAM] [--turns N]
 
-Medians over the turns in microseconds. What it takes Python to hand boxes to OpenCV is measured
-with scores that all fall below the threshold, and taken off. Class-aware, IoU > 0.45, no cap.
+Medians over the turns in microseconds. Python's time to pass boxes to OpenCV is measured with
+scores that are all below the threshold, and subtracted. Class-aware, IoU > 0.45, no cap.
 """
 import argparse
 import math
@@ -47,7 +47,7 @@ def objects(count):
 
 
 def opencv(scene, count):
-    """Microseconds of one call, and how many it keeps."""
+    """Microseconds of one call, and the number of boxes that it keeps."""
     boxes, labels = globals()[scene](count)
     scores = np.random.default_rng(7).random(count).astype(np.float32)
     labels = labels.astype(np.int32)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reconcile(): 8 parties with 40 keys each and 16 layouts that all accept; what agrees and what
-// does not. Locks of the buffers that come of it.
+// reconcile(): 8 parties with 40 keys each and 16 layouts that all accept, with and without
+// conflicts; and locks of the resulting buffers.
 #include <benchmark/benchmark.h>
 
 #include <shared_mutex>
@@ -19,7 +19,7 @@ void must(const Status& status) {
   if (!status) std::abort();
 }
 
-/// 40 values, among them those of arrays; `layouts` blocks of channels, each with a key of its own.
+/// 40 values, some in arrays; `layouts` blocks of channels, each with a key of its own.
 AttributeList party(int number, int layouts) {
   AttributeList list("party" + std::to_string(number));
   const auto n = static_cast<std::uint64_t>(number);
@@ -111,7 +111,7 @@ std::vector<AttributeList> exported_parties(int count) {
   return lists;
 }
 
-/// A camera, a program, an engine and a viewer in another process, as programs have them.
+/// A camera, a program, an engine and a viewer in another process, as in real programs.
 std::vector<AttributeList> camera_parties() {
   std::vector<AttributeList> lists{AttributeList("viewer"), AttributeList("app"),
                                    AttributeList("camera"), AttributeList("blitter")};
@@ -142,7 +142,7 @@ struct Exported {
   const AttributeList* own = lists.data();
 };
 
-/// All that an importer does, the mapping included.
+/// All work of an importer, including the mapping.
 void import_exported(benchmark::State& state, std::vector<AttributeList> (*parties)()) {
   const Exported all(parties());
   const int fd = all.exported.fd.get();
@@ -154,7 +154,7 @@ void import_exported(benchmark::State& state, std::vector<AttributeList> (*parti
   state.counters["blob_bytes"] = double(all.exported.blob.size());
 }
 
-/// The kernel's part of it: a descriptor duplicated and memory mapped and unmapped.
+/// The kernel's part of it: duplicates a descriptor, maps and unmaps memory.
 void map_alone(benchmark::State& state) {
   const Exported all(eight_parties());
   for (auto _ : state) {
@@ -183,7 +183,7 @@ void validate_one(benchmark::State& state) {
   }
 }
 
-/// What a lock costs that knows no threads, no engines and no timeouts.
+/// The cost of a lock without threads, engines and timeouts.
 void lock_shared_mutex(benchmark::State& state) {
   std::shared_mutex mutex;
   for (auto _ : state) {

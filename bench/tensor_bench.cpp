@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory: allocating, recycling, mapping and importing, beside the raw system calls of the same
-// work. The two take turns; raw_ns is the peer's median, ratio is raw / ours (above 1: ours is
-// faster), time is ours.
+// Memory: allocating, recycling, mapping and importing, compared with the raw system calls of the
+// same work. The two run in turn; raw_ns is the peer's median, ratio is raw / ours (above 1: ours
+// is faster), time is ours.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>
@@ -50,7 +50,7 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
-// `rounds` of each at a time: enough for the clock not to count.
+// `rounds` of each at a time: enough to make the clock's own time negligible.
 template <class Ours, class Raw>
 void in_turns(benchmark::State& state, int rounds, Ours ours, Raw raw) {
   std::vector<double> ours_ns;
@@ -114,7 +114,7 @@ void mem_and_mmap(benchmark::State& state, std::size_t size) {
       });
 }
 
-// The memory as it is used: each page written once.
+// Memory as it is used: each page is written once.
 void mem_and_mmap_touched(benchmark::State& state, std::size_t size) {
   in_turns(
       state, 1,
@@ -141,7 +141,7 @@ void* map_fd(int fd, std::size_t size) {
   return ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 }
 
-// `alike`: with the mode and the seals that ours has, without which no reader is safe from others.
+// `alike`: with the mode and the seals of ours, without which no reader is safe from others.
 void shm_and_memfd(benchmark::State& state, std::size_t size, bool alike) {
   in_turns(
       state, 16, [size] { allocate_and_drop(size, Memory::shm); },
@@ -155,7 +155,7 @@ void shm_and_memfd(benchmark::State& state, std::size_t size, bool alike) {
       });
 }
 
-// Made with the device open: opening it is ours to pay.
+// The raw calls keep the device open: opening it is part of our time.
 int raw_udmabuf(int device, std::size_t size) {
   const std::size_t whole = (size + page - 1) / page * page;
   udmabuf_create request = {};
@@ -215,7 +215,7 @@ void recycled_and_memfd(benchmark::State& state, Memory memory, bool touched) {
       });
 }
 
-// The buffer alone, without an image laid over it.
+// The buffer alone, without making an image over it.
 void recycled_buffer_and_memfd(benchmark::State& state) {
   as_in_a_threaded_process();
   halyard::Recycler recycler;
@@ -283,7 +283,7 @@ void map_dma_and_sync(benchmark::State& state, std::string heap, Access access) 
       });
 }
 
-// ---- importing what is known already ----
+// ---- importing of known objects ----
 
 void import_again(benchmark::State& state) {
   as_in_a_threaded_process();
@@ -311,7 +311,7 @@ void add(const std::string& name, void (*run)(benchmark::State&, Args...),
   benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) { run(state, args...); });
 }
 
-// A count of turns and no wish for time: the peer may be slower by any factor.
+// A count of turns and no minimum time: the peer may be slower by any factor.
 template <class... Args>
 void add_paired(const std::string& name, int turns, void (*run)(benchmark::State&, Args...),
                 std::type_identity_t<Args>... args) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merging what was found in tiles. The peer is a plain greedy merge of the same boxes, sorted once,
-// each against all that stay; the floor is sorting them.
+// Merging the detections of tiles. The peer is a plain greedy merge of the same boxes: sorted once,
+// each compared with all that stay. The floor is sorting them.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace halyard {
 namespace {
 
-// Objects of 8..80 px on a frame that grows with their number; a third of them seen twice, as in
-// the overlap of tiles.
+// Objects of 8..80 px on a frame that grows with their number; a third of them detected twice, as
+// in the overlap of tiles.
 std::vector<Detection> detections_of(std::size_t count) {
   std::mt19937 random(7);
   const auto uniform = [&](float low, float high) {

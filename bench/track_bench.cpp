@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trackers over 50 frames of objects that drift and jitter; one iteration is a new tracker and all
-// frames. bench/track_peers.py gives EdgeFirst's trackers the same boxes: it writes them to
-// HALYARD_BENCH_TRACK_N (f32, frames x objects x 4), where N is the number of objects.
+// frames. bench/track_peers.py gives EdgeFirst's trackers the same boxes: this program writes them
+// to HALYARD_BENCH_TRACK_N (f32, frames x objects x 4), where N is the number of objects.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times EdgeFirst's trackers beside halyard_bench on the same boxes, by turns, on one core. Run it
+"""Times EdgeFirst's trackers in turn with halyard_bench on the same boxes, on one core. Run it
 with a Python that has the wheels:
 
     pip install edgefirst-hal==0.28.3 edgefirst-tracker numpy
     bench/track_peers.py [--bench PROGRAM] [--turns N] [--json FILE]
 
 One call is a new tracker and 50 frames of N objects that drift and jitter, all of score 0.9.
-Figures are medians over the turns in microseconds; ratios are peer / ours (above 1: ours is
+Results are medians over the turns in microseconds; ratios are peer / ours (above 1: ours is
 faster). Columns: ours (ByteTrack, mode hal), paper, ocsort and sort from the program; hal
-(edgefirst-hal) and tracker (edgefirst-tracker) from Python, of whose time `call` is what 50 calls
-without objects cost.
+(edgefirst-hal) and tracker (edgefirst-tracker) from Python; `call` is the part of their time that
+50 calls without objects take.
 """
 import argparse
 import json

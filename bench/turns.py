@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One turn of a benchmark beside peers: a call timed here, rows of the bench program run there."""
+"""One turn of a benchmark with peers: times a call here, runs rows of the bench program there."""
 import json
 import subprocess
 import time
@@ -18,7 +18,7 @@ def timed(work, seconds=0.1):
 
 
 def program(path, pattern, *flags, seconds=0.1):
-    """What the bench program reports of the rows that the pattern names."""
+    """The results of the bench program for the rows that match the pattern."""
     out = subprocess.run([path, f"--benchmark_filter={pattern}", "--benchmark_format=json",
                           f"--benchmark_min_time={seconds}", *flags], check=True,
                          capture_output=True, text=True).stdout

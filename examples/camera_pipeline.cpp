@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three processes and one memory. Start them in any order; each may be killed and started again at
-// any time, the others go on:
+// any time, and the others continue:
 //   camera_pipeline capture [CLIP]    publishes images: a test pattern, or a folder or video
 //   camera_pipeline detect            finds the brightest region, sends the image on with its box
-//   camera_pipeline view [COUNT]      prints what was found in each image
-// No pixel is copied: an image stays where capture has drawn it, topics carry its place.
+//   camera_pipeline view [COUNT]      prints the result of each image
+// No pixel is copied: an image stays where capture has drawn it, and topics send its position.
 #include <halyard/halyard.h>
 #include <halyard/topic.h>
 
@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;  // one clock for all processes of a ma
 struct ShotFacts {
   std::uint64_t number = 0;
   std::int64_t captured_ns = 0;
-  std::uint64_t copies = 0;  // byte copies that the processes before have made
+  std::uint64_t copies = 0;  // byte copies made by the processes before this one
 };
 struct Shot {
   ShotFacts facts;
@@ -39,7 +39,7 @@ struct Found {
   Tensor image;
 };
 
-// A message is a tensor and plain bytes beside it.
+// A message is a tensor with plain bytes.
 template <>
 struct halyard::MessageFrame<Shot> {
   static constexpr std::string_view name = "example.Shot";
@@ -81,7 +81,7 @@ static Status draw_pattern(const Tensor& image, std::uint64_t number) {
   return {};
 }
 
-// The next image of a clip, which begins anew at its end.
+// The next image of a clip, which restarts at its end.
 static Result<Frame> next_of(std::optional<FrameSource>& source, const std::string& clip) {
   if (source) {
     HALYARD_TRY(auto frame, source->next());
@@ -100,7 +100,7 @@ static Status capture(const std::string& clip) {
   HALYARD_TRY(auto processor, Processor::create());
   std::optional<FrameSource> source;
   while (true) {
-    // The clock gives the number: numbers go on when this process is started again.
+    // The number comes from the clock: numbers continue when this process is started again.
     const auto number = static_cast<std::uint64_t>(Clock::now().time_since_epoch() / period) + 1;
     std::this_thread::sleep_until(Clock::time_point(period * number));
 
@@ -117,7 +117,7 @@ static Status capture(const std::string& clip) {
   }
 }
 
-// The brightest cell of 16 x 16 pixels, grown to both sides while cells are nearly as bright.
+// The brightest cell of 16 x 16 pixels, extended to both sides while cells are nearly as bright.
 static Result<Box> brightest_region(const Tensor& grey) {
   constexpr int cell = 16;
   const int columns = static_cast<int>(grey.width()) / cell;

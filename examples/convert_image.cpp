@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image turned upright, letterboxed into a square, and saved; and where one pixel of it came
-// from. Usage: convert_image IN.jpg OUT.png SIDE
+// Makes an image upright, letterboxes it into a square and saves it; prints the source position of
+// one pixel. Usage: convert_image IN.jpg OUT.png SIDE
 #include <halyard/halyard.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a camera's frame to what a network reads: one call, a plan for every frame, a batch, tiles
+// From a camera's frame to a network's input: one call, a plan for every frame, a batch, tiles
 // of a large frame, and a preview from the same pass. Usage: convert_to_network FRAME.jpg
 // PREVIEW.png
 #include <halyard/halyard.h>
@@ -9,7 +9,7 @@
 
 using namespace halyard;
 
-// What a quantized network says of its input.
+// The quantization of a quantized network's input.
 static Result<Tensor> network_input() {
   TensorSpec spec;
   spec.name = "images";
@@ -28,7 +28,7 @@ static Result<Placement> one_call(Processor& processor, const Tensor& frame, con
        .normalize = Normalize::mean_std({0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F})});
 }
 
-// A stream of frames of one size: what follows from the request is worked out once.
+// A stream of frames of one size: the request is compiled once.
 static Status every_frame(Processor& processor, std::span<const Tensor> frames,
                           const Tensor& input) {
   HALYARD_TRY(const auto plan,
@@ -38,13 +38,14 @@ static Status every_frame(Processor& processor, std::span<const Tensor> frames,
   return {};
 }
 
-// Several cameras into one input; place i of the batch shows frame i.
+// Several cameras into one input; element i of the batch shows frame i.
 static Result<std::vector<Placement>> batch(Processor& processor, std::span<const Tensor> frames) {
   HALYARD_TRY(const auto input, Tensor::create(DType::f32, {frames.size(), 3, 320, 320}));
   return processor.convert_batch(frames, input, {.fit = Fit::letterbox});
 }
 
-// A large frame as overlapping tiles of the network's size, so that small things stay large enough.
+// A large frame as overlapping tiles of the network's size, so that small objects stay large
+// enough.
 static Result<std::vector<Placement>> tiles(Processor& processor, const Tensor& frame) {
   HALYARD_TRY(const auto parts,
               plan_tiles(frame.upright_size(), {.size = {320, 320}, .overlap = 0.2}));

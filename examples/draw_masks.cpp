@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The masks of a segmentation network on an image, from prototypes straight to its pixels.
+// Draws the masks of a segmentation network on an image, from prototypes straight to its pixels.
 // Usage: draw_masks MODEL IMAGE OUT.png
 #include <halyard/halyard.h>
 
@@ -15,7 +15,7 @@ static Result<std::size_t> draw_masks(Engine& engine, const Decoder& decoder, Pr
   HALYARD_TRY(const auto outputs, engine.run(input));
   Decoded found;
   HALYARD_RETURN_IF_ERROR(decoder.decode_into(outputs, found));
-  MaskPainter painter;  // of many frames: keep all three, nothing is allocated then
+  MaskPainter painter;  // for many frames, keep all three: then nothing is allocated
   HALYARD_RETURN_IF_ERROR(painter.draw(image, found.masks, found.detections,
                                        {.opacity = 0.5F, .content = RegionF(placed.content())}));
   return found.masks.size();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Objects of an image, found by a YOLO network that OpenVINO runs.
+"""Finds the objects of an image with a YOLO network that OpenVINO runs.
 
     find_objects.py MODEL.onnx IMAGE"""
 from __future__ import annotations

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program and an accelerator agree on a tensor's rows, and a camera that cannot is named.
+// A program and an accelerator agree on a tensor's rows; a camera that cannot agree is reported.
 #include <halyard/hal.h>
 #include <stdio.h>
 #include <stdlib.h>

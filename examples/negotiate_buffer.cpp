@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A camera, a 2D engine and a program agree on one buffer, a program and an accelerator on another.
-// With a GPU that wants another pitch the first do not agree, and the report says why.
+// With a GPU that needs another pitch the first group does not agree, and the report gives the
+// reason.
 #include <halyard/buffer_engine.h>
 #include <halyard/negotiated_buffer.h>
 
@@ -53,8 +54,8 @@ static Status use(const Reconciled& result) {
   return {};
 }
 
-// What a network reads: pixels of four channels, which are a tensor for its accelerator, of i8
-// since that takes i8 and f16.
+// A network's input: pixels of four channels, which are a tensor for its accelerator, of i8 because
+// the accelerator takes i8 and f16.
 static Result<std::vector<EngineParty>> network_parties() {
   AttributeList app("app");
   HALYARD_RETURN_IF_ERROR(app.set_image(640, 480));

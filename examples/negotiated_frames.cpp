@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A camera, a GPU, an accelerator and a viewer in another process agree on one buffer; frames come
-// from a pool of such buffers, are drawn, converted and published, and nobody copies a byte. The
-// viewer: negotiated_viewer.py. Devices are stand-ins here: what they need is real.
+// A camera, a GPU, an accelerator and a viewer in another process agree on one buffer. Frames come
+// from a pool of such buffers, are drawn, converted and published, and no byte is copied. The
+// viewer: negotiated_viewer.py. The devices are simulated, but their needs are real.
 //   negotiated_frames IMAGE [COUNT]
 #include <halyard/halyard.h>
 
@@ -31,13 +31,13 @@ static Result<Reconciled> negotiate() {
   HALYARD_RETURN_IF_ERROR(camera.accept(LayoutTag::image(PixelFormat::rgba)));
   HALYARD_RETURN_IF_ERROR(camera.set_cpu(CpuAccess::read_write));
   HALYARD_RETURN_IF_ERROR(camera.set(Key::camp, 4));
-  // What it computes on: the image's bytes as a tensor.
+  // The input of its computation: the image's bytes as a tensor.
   HALYARD_RETURN_IF_ERROR(accelerator.set_dtype(DType::u8));
   HALYARD_RETURN_IF_ERROR(accelerator.set_shape({1, 4, 400, 600}));
   HALYARD_RETURN_IF_ERROR(accelerator.accept(LayoutTag::tensor(AxisOrder::nhwc)));
   HALYARD_RETURN_IF_ERROR(accelerator.set(Key::row_align, 64));
   HALYARD_RETURN_IF_ERROR(accelerator.set(Key::base_align, 512));
-  // It comes when the buffers are there.
+  // Joins after the buffers exist.
   HALYARD_TRY(const auto proxy, make_buffer_engine("peer.proxy"));
   HALYARD_RETURN_IF_ERROR(viewer.set(Key::exported, 1));
   HALYARD_RETURN_IF_ERROR(viewer.set_cpu(CpuAccess::read));
@@ -49,7 +49,7 @@ static Result<Reconciled> negotiate() {
   return reconcile_engines(parties);
 }
 
-/// What an accelerator would compute on the frame's tensor: here the mean of its bytes.
+/// Simulates the accelerator's computation on the frame's tensor: the mean of its bytes.
 static Result<double> mean_of(const FrameLayout& layout, const Tensor& frame) {
   HALYARD_TRY(const Tensor tensor, layout.tensor_over(frame.buffer()));
   HALYARD_TRY(const auto map, tensor.map(Access::read));

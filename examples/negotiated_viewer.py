@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at the frames of negotiated_frames where they lie.
+"""Reads the frames of negotiated_frames without a copy.
 
     negotiated_viewer.py [COUNT]"""
 from __future__ import annotations

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image letterboxed into a network's input, in C. Usage: network_input IN.jpg OUT.jpg SIDE
+// Letterboxes an image into a network's input, in C. Usage: network_input IN.jpg OUT.jpg SIDE
 #include <halyard/hal.h>
 #include <stdio.h>
 #include <stdlib.h>

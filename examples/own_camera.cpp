@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames that lie in memory of your own, as a camera's driver leaves them: NV12 with padded rows,
-// read where they lie. Here a stand-in paints them.
+// Frames in your own memory, as a camera's driver leaves them: NV12 with padded rows, read without
+// a copy. Here a simulated camera paints them.
 #include <halyard/halyard.h>
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t width = 640, height = 480, row_bytes = 704;
 
-/// The driver's buffer: luma rows, then rows of U and V side by side.
+/// The driver's buffer: rows of luma, then rows with U and V interleaved.
 struct CameraBuffer {
   std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(row_bytes * height * 3 / 2, 128);
 
@@ -25,7 +25,7 @@ struct CameraBuffer {
 };
 
 Status show(CameraBuffer& camera) {
-  // Once: the tensor looks at the driver's bytes, which outlive it; nothing is freed or copied.
+  // Once: the tensor refers to the driver's bytes, which outlive it; nothing is freed or copied.
   HALYARD_TRY(auto buffer, wrap_memory(std::span(camera.bytes)));
   const std::vector<Tensor::PlaneSource> planes{{buffer, 0, row_bytes},
                                                 {buffer, row_bytes * height, row_bytes}};

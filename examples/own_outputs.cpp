@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs of your own engine, recorded as .npy files, to boxes of the photograph that was shown to
-// it: no model file, no engine and no image are needed here.
+// From outputs of your own engine, recorded as .npy files, to boxes of the photograph that was its
+// input. This needs no model file, no engine and no image.
 #include <halyard/halyard.h>
 
 #include <cstdio>
@@ -23,7 +23,7 @@ static Status find(Size input, Size photo, std::span<char*> files) {
     outputs.push_back(std::move(output));
   }
 
-  // The shapes say which head it is; explain() says what was taken for what.
+  // The head is recognised by the shapes; explain() shows how each output is read.
   HALYARD_TRY(auto decoder, Decoder::for_outputs(specs, input));
   std::printf("%s", decoder.explain().c_str());
   HALYARD_TRY(auto found, decoder.decode(outputs));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One image in three processes and one memory. Start them in any order:
 //   share_frame produce A.sock            draws an image and sends it as a tensor
-//   share_frame consume A.sock B.sock     receives it, and hands its memory on to any program
+//   share_frame consume A.sock B.sock     receives it, and passes its memory on to any program
 //   python3 share_frame.py B.sock         maps that memory, without this library
 #include <halyard/halyard.h>
 #include <sys/socket.h>
@@ -56,14 +56,14 @@ static Result<Fd> connect_to(const char* path) {
   return system_error("socket: nobody listens", path);
 }
 
-// Until the peer has seen enough and closes its end.
+// Waits until the peer has finished and closes its end.
 static void wait_for_end(const Fd& peer) {
   char byte = 0;
   while (::read(peer.get(), &byte, 1) > 0) {
   }
 }
 
-// Adler-32 of the pixels, row by row: the padding behind the rows is nobody's.
+// Adler-32 of the pixels, row by row, without the padding of the rows.
 static Result<std::uint32_t> checksum(const Tensor& image) {
   HALYARD_TRY(const auto map, image.map(Access::read));
   const MappedPlane& plane = map.plane(0);
@@ -89,7 +89,7 @@ static Status report(const char* who, const Tensor& image) {
 }
 
 static Status produce(const char* path) {
-  // Memory that other processes can see: of a device where there is one, else of the system.
+  // Memory that other processes can map: a device's if there is one, else the system's.
   const Memory memory = memory_available(Memory::dma) ? Memory::dma : Memory::shm;
   HALYARD_TRY(Tensor image, Tensor::create_image(640, 480, PixelFormat::rgba, DType::u8, memory));
   image.set_name("gradient");

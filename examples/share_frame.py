@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The third process of share_frame.cpp: maps the image's memory with what Python has.
+"""The third process of share_frame.cpp: maps the image's memory with Python's standard tools.
 Usage: share_frame.py SOCKET"""
 import mmap
 import socket
@@ -35,7 +35,7 @@ with connect(sys.argv[1]) as peer:
         import numpy
     except ImportError:
         sys.exit(0)
-    # Strides make an array of the rows as they lie: no copy here either.
+    # Strides make an array of the padded rows: no copy here either.
     pixels = numpy.ndarray((height, width, channels), numpy.uint8, memory, offset,
                            (stride, channels, 1))
     print(f"numpy: mean {pixels.mean():.3f}, owns its data: {pixels.flags.owndata}")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors in memory that processes share, from the least work to the most control:
-//   1. Image, PointCloud and DepthImage find their memory themselves
-//   2. Topic<Tensor> has a pool of its own, which its users in all processes share
-//   3. TensorPool, TensorHandle and TensorDescriptor by hand
+//   1. Image, PointCloud and DepthImage allocate their memory themselves
+//   2. Topic<Tensor> has its own pool, which its users in all processes share
+//   3. TensorPool, TensorHandle and TensorDescriptor used directly
 // camera_pipeline.cpp sends images between processes.
 #include <halyard/halyard.h>
 
@@ -21,10 +21,10 @@ static Status send_images() {
   constexpr std::array red = {std::byte{255}, std::byte{0}, std::byte{0}};
   HALYARD_RETURN_IF_ERROR(image.fill(red));
 
-  // Each process that names the topic is on it; here both ends are in one process.
+  // Every process that uses the topic's name joins it; here both ends are in one process.
   HALYARD_TRY(auto publisher, Topic<Image>::create("example.images"));
   HALYARD_TRY(auto subscriber, Topic<Image>::create("example.images"));
-  HALYARD_RETURN_IF_ERROR(publisher.send(image));  // only a descriptor travels
+  HALYARD_RETURN_IF_ERROR(publisher.send(image));  // only a descriptor is sent
   if (const auto received = subscriber.recv()) {
     HALYARD_TRY(const auto pixel, received->pixel(0, 0));
     std::printf("image %zux%zu, pixel (0, 0) is %d %d %d\n", received->width(), received->height(),
@@ -38,7 +38,7 @@ static Status send_images() {
   return {};
 }
 
-// A topic of tensors has a pool, made when it is first asked for one.
+// A topic of tensors has a pool, made at its first use.
 static Status send_tensors() {
   HALYARD_TRY(auto publisher, Topic<Tensor>::create("example.tensors"));
   HALYARD_TRY(auto subscriber, Topic<Tensor>::create("example.tensors"));
@@ -56,16 +56,16 @@ static Status send_tensors() {
               received->shape()[1], received->shape()[2],
               std::string(to_string(received->dtype())).c_str(), int(data.back()),
               data.data() == pixels.data() ? "not copied" : "at another address");
-  return {};  // the last handle to go frees the slot
+  return {};  // destroying the last handle frees the slot
 }
 
 static Status allocate_by_hand() {
-  // The limits count for all processes; memory is taken from the system as it is needed.
+  // The limits count for all processes; memory is allocated when it is needed.
   HALYARD_TRY(const auto first, TensorPool::create(1));  // 1 GiB, 1024 slots
   const TensorPoolConfig config = {
       .pool_size = std::uint64_t{2} << 30, .max_slots = 2048, .slot_alignment = 64};
   HALYARD_TRY(const auto pool, TensorPool::create(2, config));
-  HALYARD_TRY(const auto opened, TensorPool::open(2));  // in another process: as it was made
+  HALYARD_TRY(const auto opened, TensorPool::open(2));  // in another process: with its limits
   std::printf("pool %u has %u slots, pool %u %u; presets have %u and %u\n", first->pool_id(),
               first->config().max_slots, opened->pool_id(), opened->config().max_slots,
               TensorPoolConfig::small().max_slots, TensorPoolConfig::large().max_slots);
@@ -74,7 +74,7 @@ static Status allocate_by_hand() {
 
   HALYARD_TRY(const auto handle, TensorHandle::alloc(pool, {1080, 1920, 3}, DType::u8));
   {
-    const TensorHandle second = handle;  // counts one more, until it goes
+    const TensorHandle second = handle;  // counts one more holder, until it is destroyed
     std::printf("%llu handles, ", (unsigned long long)second.refcount());
   }
   std::printf("then %llu\n", (unsigned long long)handle.refcount());
@@ -83,7 +83,7 @@ static Status allocate_by_hand() {
   std::printf("%u/%u slots used, %llu/%llu bytes\n", stats.allocated_slots, stats.max_slots,
               (unsigned long long)stats.used_bytes, (unsigned long long)stats.pool_size);
 
-  // 168 bytes name the tensor to whoever has the pool open, as long as somebody holds it.
+  // 168 bytes identify the tensor for all processes of the pool, as long as somebody holds it.
   HALYARD_TRY(const TensorDescriptor descriptor, handle.descriptor());
   HALYARD_TRY(const auto attached, opened->attach(descriptor));
   const auto shape = descriptor.shape();
@@ -95,7 +95,7 @@ static Status allocate_by_hand() {
   return {};
 }
 
-// A device is a label: it says where elements are, and allocates nothing.
+// A device is a label: it tells where elements are, and allocates nothing.
 static Status label_devices() {
   TensorDescriptor descriptor;
   descriptor.set_device(Device::cuda(0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small objects in a large image: tile by tile through a network, then one list.
+// Finds small objects in a large image: runs the network on each tile, then merges the results.
 // Usage: tiled_detection MODEL IMAGE
 #include <halyard/halyard.h>
 
@@ -19,7 +19,7 @@ static Result<std::vector<Detection>> see_in_tiles(Engine& engine, const Decoder
                     {.src = frame, .dst = input, .crop = tile.region, .fit = Fit::letterbox}));
     HALYARD_TRY(const auto outputs, engine.run(input));
     HALYARD_TRY(const auto found, decoder.decode(outputs));
-    // Refused when it came before or is of another frame.
+    // Refused if the tile was added before or belongs to another frame.
     (void)seen.push(TilePlacement::of(tile.index, tile.count, placed), found);
   }
   return seen.finalize();

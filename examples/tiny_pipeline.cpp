@@ -8,17 +8,17 @@
 using namespace halyard;
 
 static Status see(const char* model, const char* image, const char* out) {
-  // The frame keeps the layout that the JPEG file stores: NV12 for most, and the way it lies.
+  // The frame keeps the layout of the JPEG file, NV12 for most, and its orientation.
   HALYARD_TRY(auto frame, load_image(image));
   HALYARD_TRY(auto engine, Engine::open(model));
   HALYARD_TRY(auto decoder, decoder_for(engine));
   HALYARD_TRY(auto processor, Processor::create());
 
-  // One pass from the frame to the network's memory: turn upright, resize, pad, colour, type.
+  // One pass from the frame to the network's memory: rotate upright, resize, pad, colour, type.
   HALYARD_TRY(auto input, Tensor::create(engine.inputs()[0]));
   HALYARD_TRY(auto placed, processor.convert({.src = frame, .dst = input, .fit = Fit::letterbox}));
 
-  // The results lie in the engine's memory; nothing was copied on the way.
+  // The results are in the engine's memory; nothing was copied.
   HALYARD_TRY(auto outputs, engine.run(input));
   HALYARD_TRY(auto found, decoder.decode(outputs));
   found = placed.to_source(std::move(found));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A camera and who looks at it, in C. Frames stay where the camera has drawn them.
-//   topic_frames publish TOPIC COUNT      draws frames, once somebody looks
-//   topic_frames subscribe TOPIC COUNT    says what it sees; start it on any number of terminals
-//   topic_frames both TOPIC COUNT         the two in two processes
+// A camera and its viewers, in C. Frames stay where the camera has drawn them.
+//   topic_frames publish TOPIC COUNT      draws frames, once there is a subscriber
+//   topic_frames subscribe TOPIC COUNT    prints the frames; start it in any number of terminals
+//   topic_frames both TOPIC COUNT         both in two processes
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -99,7 +99,7 @@ static int subscribe(const char* name, long count) {
     const int got = hal_topic_recv(topic, ten_seconds, &message, &lost_before);
     lost += lost_before;
     if (got < 0) return failed("subscribe");
-    if (got == 0 && lost_before == 0) break;  // ten seconds of silence
+    if (got == 0 && lost_before == 0) break;  // no frame for ten seconds
     if (got == 0) continue;
     look_at(message, seen++);
     hal_message_free(message);
@@ -111,7 +111,7 @@ static int subscribe(const char* name, long count) {
 }
 
 static int both(const char* name, long count) {
-  // Before the first call of the library: a child of fork() has no part in its parent's topics.
+  // Before the first call of the library: a child of fork() cannot use its parent's topics.
   const pid_t child = fork();
   int status = 1;
   if (child == 0) exit(publish(name, count));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A timeline of what the library and this program do; open the file at ui.perfetto.dev.
+// Records a timeline of the library and this program; open the file at ui.perfetto.dev.
 // Usage: trace IMAGE OUT.json
 #include <halyard/halyard.h>
 
@@ -10,7 +10,7 @@ using namespace halyard;
 static Status shrink(const char* path, Processor& processor, int times) {
   HALYARD_TRY(auto image, load_image(path));
   for (int side = 64; side <= 64 << times; side *= 2) {
-    // A span of our own; those of the library lie inside it.
+    // A span of our own; the library's spans are inside it.
     trace::Span span("example.shrink");
     span.arg("side_px", side);
     HALYARD_TRY(auto square,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of images, or a video, through a network and a tracker: who is where in each frame.
-// Usage: track_folder MODEL FOLDER
+// Runs a folder of images, or a video, through a network and a tracker; prints where each object
+// is. Usage: track_folder MODEL FOLDER
 #include <halyard/halyard.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the descriptions.
+// Makes descriptions from bytes.
 #include "fuzz/any_description.h"
 
 #include <string>

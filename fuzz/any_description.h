@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptions drawn from bytes: of the layouts that the tests know and of every preset, with or
-// without mistakes put into them, and of nothing but chance.
+// Descriptions made from bytes: of the layouts of the tests and of every preset, with or without
+// mistakes, or entirely random.
 #pragma once
 
 #include "fuzz/source.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fuzz targets of image files do with any bytes: read the header, then the pixels in
-// every format and element type, under small limits.
+// Common part of the fuzz targets of image files: reads the header, then the pixels in every format
+// and element type, under small limits.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace halyard::fuzz {
 
-/// `type`: what the bytes must be taken for, where they are taken for an image of this target.
+/// `type`: the expected file type, if the bytes are recognised as an image of this target.
 inline void load_any_image(std::span<const std::byte> file, ImageFileType type) {
   LoadOptions options{
       .memory = Memory::mem,
@@ -33,7 +33,7 @@ inline void load_any_image(std::span<const std::byte> file, ImageFileType type) 
       auto image =
           Tensor::create_image(header->width, header->height, format, dtype, options.memory);
       options.format = format;
-      // What one destination takes, all take.
+      // If one destination accepts it, all do.
       if (image && load_into(*image, file, options).has_value() != native.has_value()) std::abort();
     }
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blobs of attribute lists and of results, with true digests over any records: what is taken must
-// be taken again the same, and be a buffer in which everything lies. With a descriptor they make
-// buffers, which lie in its memory. The first byte chooses the kind.
+// Blobs of attribute lists and of results, with correct digests over any records. A blob that is
+// accepted must be accepted again with the same content, and describe a buffer that contains
+// everything. With a descriptor it makes buffers inside its memory. The first byte selects the
+// kind.
 #include "halyard/attribute_blob.h"
 
 #include <chrono>
@@ -33,7 +34,7 @@ void check_lists(std::span<const std::byte> blob) {
   expect_text(lists);
   if (!lists) return;
   const auto once = encode_lists(*lists);
-  // What came with names that are cut may be larger than what is taken.
+  // Names that were cut when they came may make it larger than what is accepted.
   if (!once) return expect_text(once);
   const auto again = decode_lists(*once);
   expect(again.has_value() && encode_lists(*again).value() == *once);
@@ -42,7 +43,7 @@ void check_lists(std::span<const std::byte> blob) {
 
 constexpr std::size_t memory_bytes = std::size_t{1} << 20;
 
-/// All kinds of memory that a blob may say are tried on one that is a memfd.
+/// Tries all kinds of memory that a blob may name, with a memfd.
 void check_import(std::span<const std::byte> blob) {
   static const Fd memory = create_sealed_memory("fuzz", memory_bytes).value();
   const int fd = memory.get();
@@ -56,7 +57,7 @@ void check_import(std::span<const std::byte> blob) {
   expect(!lock || lock->bytes().size() >= buffer->attributes().allocated_bytes());
 }
 
-/// The blob with memory of a kind, which may fit or not.
+/// The blob with memory of a kind, which may match or not.
 std::vector<std::byte> with_memory(std::span<const std::byte> blob, std::uint8_t kind) {
   BlobBytes records;
   records.put_bytes(blob.subspan(blob_head_bytes));
@@ -82,7 +83,7 @@ void check_result(std::span<const std::byte> blob) {
   expect_text(sent_on);
 }
 
-/// A result's blob has the digest of what its parties agree on, which no fuzzer guesses.
+/// A result's blob has the digest of the agreement, which no fuzzer can guess.
 std::vector<std::byte> agreeing(const std::vector<std::byte>& records) {
   const auto lists = make_blob(BlobContent::lists, records);
   if (!lists) return {};
@@ -107,7 +108,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_import(with_memory(blob, data[0] / 4));
     return 0;
   }
-  if (kind == 2) {  // with whatever head it has
+  if (kind == 2) {  // with any head
     check_lists(bytes);
     check_result(bytes);
     return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of COCO: refused as malformed, or objects that refer to what is there, with masks as large
-// as their images. The first byte chooses boxes or masks; the results follow 0x1E. What is read
-// is evaluated.
+// COCO files: refused as malformed, or objects that refer to existing images and categories, with
+// masks as large as their images. The first byte selects boxes or masks; the results follow 0x1E.
+// Documents that are read are also evaluated.
 #include <cstdint>
 #include <string_view>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JPEG bytes: header, native planes and packed pixels; our decoder of Huffman codes against
+// JPEG bytes: header, native planes and packed pixels; compares our decoder of Huffman codes with
 // libjpeg's.
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace {
 
-// What a loaded image and a refusal promise.
+// The promises of a loaded image and of a refusal.
 void check(const halyard::ImageFileInfo& header, const halyard::Result<halyard::Tensor>& image) {
   if (image && (image->width() != header.width || image->height() != header.height)) {
     std::abort();
@@ -46,8 +46,8 @@ void expect_same_pixels(const halyard::Tensor& a, const halyard::Tensor& b) {
   }
 }
 
-// Whoever decodes the Huffman codes, the answer is the same, and so are the pixels. What ours
-// decodes alone is good.
+// The result and the pixels are the same with both decoders of Huffman codes. A file that ours
+// decodes alone is valid.
 void compare_decoders(std::span<const std::byte> file, const halyard::DecodeLimits& limits) {
   const auto header = halyard::codec::parse_jpeg_header(file, limits);
   if (!header) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG bytes, as they are and with their checksums made right, in every element type; and files
-// whose filtered rows the bytes are. Rows that are inflated at once are held against libspng's.
+// PNG bytes, as they are and with corrected checksums, in every element type; and files whose
+// filtered rows are the bytes. Rows that are inflated at once are compared with libspng's.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -24,7 +24,7 @@ std::uint32_t crc32(std::span<const std::uint8_t> bytes) {
   return ~crc;
 }
 
-// Mutated chunks would all stop at their checksum otherwise.
+// Without this, all mutated chunks would be refused at their checksum.
 void repair(std::vector<std::uint8_t>& file) {
   std::size_t at = 8;
   while (file.size() >= 12 && at <= file.size() - 12) {
@@ -53,7 +53,7 @@ std::vector<std::byte> decoded(std::span<const std::byte> file,
   return {plane.data, plane.data + plane.rows * plane.stride_bytes};
 }
 
-// Pixels of the two ways, where both find the file whole.
+// Compares the pixels of both ways, if both accept the file.
 void compare_ways(std::span<const std::byte> file, const halyard::DecodeLimits& limits) {
   const auto header = halyard::codec::parse_png_header(file, limits);
   constexpr auto any = static_cast<std::size_t>(-1);
@@ -113,7 +113,7 @@ std::vector<std::uint8_t> stored(std::span<const std::uint8_t> rows) {
   return out;
 }
 
-// A whole file: kind and width from the first bytes, as many rows as the others fill.
+// A complete file: kind and width from the first bytes, as many rows as the other bytes fill.
 void load_rows(std::span<const std::uint8_t> data) {
   constexpr std::uint8_t kinds[][3] = {{0, 8, 1}, {0, 16, 2}, {2, 8, 3}, {2, 16, 6}, {3, 8, 1},
                                        {4, 8, 2}, {4, 16, 4}, {6, 8, 4}, {6, 16, 8}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptions, tensors and options drawn from the bytes: the decoder either refuses with a
-// message, or decodes without reading outside, and what it gives keeps its promises; masks and
-// class maps are made of it.
+// Descriptions, tensors and options made from the bytes: the decoder either refuses them with a
+// message, or decodes without reading outside, and its results keep their promises. Masks and
+// class maps are made from them.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -35,7 +35,7 @@ T one_of(Source& from, std::size_t count) {
   return static_cast<T>(from.next(count));
 }
 
-// Of a float, in 32 bits: any bits, or values that boxes and scores have.
+// A float in 32 bits: any bits, or values that boxes and scores have.
 std::uint32_t float_bits(const Source& from, std::size_t i, std::size_t kind) {
   const auto value = static_cast<float>(from.at(i));
   const float of_kind[] = {value / 255, (value - 128) / 16, value / 2};
@@ -199,7 +199,7 @@ void check(const Decoded& out, const Decoder& decoder) {
   }
 }
 
-// As the decoder counts them: parts in place of their output.
+// In the decoder's order: parts instead of their output.
 std::optional<std::vector<Tensor>> any_tensors(Source& from, const ModelDescription& description) {
   const std::size_t batch = 1 + (from.rarely(4) ? 1 : 0);
   std::vector<Tensor> out;

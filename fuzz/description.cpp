@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Description documents as JSON and as YAML: what parses passes validate(), keeps to the limits,
-// and comes back the same from its own document; a decoder is made from it where one fits. The
-// first byte chooses the language.
+// Description documents as JSON and as YAML: a document that parses passes validate(), keeps the
+// limits, and is the same after to_json() and reading; a decoder is made from it if one fits. The
+// first byte selects the language.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -22,7 +22,7 @@ void must(bool holds, const char* promise, const std::string& seen) {
   std::abort();
 }
 
-// Without what says how it was read.
+// Without the fields about how it was read.
 ModelDescription bare(ModelDescription description) {
   description.warnings.clear();
   description.origins.clear();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers of DLPack from producers of any kind: refused, and still the producer's; or a tensor that
-// lies inside the memory, and whose deleter runs once. Of what nobody can tell from a header, a
-// wrong address or a memory smaller than the extents say, there is none: extents and strides are
-// brought inside the memory, but for those that overflow.
+// Headers of DLPack from producers of any kind: refused, and still owned by the producer; or a
+// tensor inside the memory, whose deleter runs once. Errors that no header shows (a wrong address,
+// a memory smaller than the extents) are not generated: extents and strides are brought inside the
+// memory, except those that overflow.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -35,7 +35,7 @@ std::int64_t any_extent(Source& source) {
   return source.rarely(8) ? source.of(odd) : static_cast<std::int64_t>(1 + source.next(4));
 }
 
-/// Whether the elements of small extents lie in the room; true of what must be refused before.
+/// Whether the elements of small extents are inside the memory; true if it must be refused before.
 bool fits(const TensorInfo& t) {
   std::int64_t low = 0;
   std::int64_t high = 0;
@@ -74,7 +74,7 @@ void fill(Source& source, TensorInfo& tensor, Made& made) {
       source.rarely(8) ? ~std::uint64_t{0} >> source.next(64) : source.next(8) * 8U;
 }
 
-// `Known` is the name that the public header gives to the struct.
+// `Known` is the name of the struct in the public header.
 template <class Struct, class Known>
 void import_one(Source& source) {
   Made made;

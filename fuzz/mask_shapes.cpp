@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of run lengths, and masks of any pixels through runs and outlines and back.
+// Text of run lengths, and masks of any pixels converted to runs and outlines and back.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

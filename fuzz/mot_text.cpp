@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of MOTChallenge: refused with the line, or boxes within their ranges that are read again
-// from the lines written of them. The first byte chooses detections or truth.
+// Text of MOTChallenge: refused with the line, or boxes within their ranges, which are the same
+// after they are written and read again. The first byte selects detections or truth.
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       expect(std::isfinite(box.left) && std::isfinite(box.top) && std::isfinite(box.score));
       expect(box.width > 0 && box.height > 0 && std::isfinite(box.width + 0 * box.height));
       expect(kind == tool::MotKind::truth || (box.score >= 0 && box.score <= 1));
-      // Three digits are written: the thinnest boxes have no extent there.
+      // Three digits are written: the thinnest boxes have no extent then.
       if (box.width >= 0.001 && box.height >= 0.001) lines += tool::mot_line(i + 1, box);
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// .npy files: refused in words, or a tensor that lies inside its memory and is the same when it is
+// .npy files: refused with a message, or a tensor inside its memory that is the same when it is
 // written and read again.
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX files of any bytes, read without a runtime: refused with a message, or what is read keeps to
-// the limits, and a description is inferred from it or refused.
+// ONNX files of any bytes, read without a runtime: refused with a message, or the content keeps the
+// limits, and a description is inferred from it or refused.
 #include <unistd.h>
 
 #include <cstddef>

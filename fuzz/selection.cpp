@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes of any floats, turned or not, through suppression and through the merging of tiles: refused
-// with a message, or survivors in order, each once, of those that went in.
+// Boxes of any floats, rotated or not, through suppression and the merging of tiles: refused
+// with a message, or survivors in order, each once, from the input.
 #include <cmath>
 #include <cstdint>
 #include <vector>

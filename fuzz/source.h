@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes of a fuzzer as choices and values, and promises whose breach stops it.
+// Converts a fuzzer's bytes to choices and values; checks promises and stops at a broken one.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ inline void expect(bool promise) {
   if (!promise) std::abort();
 }
 
-/// Choices; zeros once the bytes are used up.
+/// Choices; zeros when the bytes are used up.
 class Source {
  public:
   explicit Source(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -23,7 +23,7 @@ class Source {
   bool empty() const { return at_ >= bytes_.size(); }
   std::size_t next(std::size_t below) { return below == 0 ? 0 : byte() % below; }
   bool coin() { return (byte() & 1U) != 0; }
-  /// Once in `times`, and never from the bytes that are used up.
+  /// True once in `times`; never when the bytes are used up.
   bool rarely(std::size_t times) { return next(times) == times - 1; }
   /// 0, 1/steps .. 1
   float fraction(std::size_t steps) {
@@ -34,7 +34,7 @@ class Source {
   T of(const T (&list)[n]) {
     return list[next(n)];
   }
-  /// Any bits, as floats come from outside; or a number of an image's size.
+  /// A float of any bits, or a number of the size of image coordinates.
   float any_float() {
     if (rarely(4)) {
       std::uint32_t bits = 0;
@@ -47,7 +47,7 @@ class Source {
     return static_cast<float>(byte()) * 0.5F - 16;
   }
   std::uint8_t byte() { return at_ < bytes_.size() ? bytes_[at_++] : 0; }
-  /// The bytes over and over, for tensors: they are longer than an input.
+  /// Repeats the bytes, for tensors that are longer than an input.
   std::uint8_t at(std::size_t i) const {
     return bytes_.empty() ? std::uint8_t{0} : bytes_[(at_ + i) % bytes_.size()];
   }

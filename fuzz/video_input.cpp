@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Videos and streams of images, from a file: refused in words, or frames that lie inside their
-// memory. Frames stop at a few, for decoders are not what is looked for here. The file is one of
-// memory; what a playlist names is not there.
+// Videos and streams of images, from a file: refused with a message, or frames inside their
+// memory. It stops after a few frames, because decoders are not the target here. The file is in
+// memory; files that a playlist names do not exist.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call costs beside its pixels (8 x 8 images), and what a plan costs.
+// The cost of a call apart from its pixels (8 x 8 images), and the cost of a plan.
 #include <cstdlib>
 
 #include "work.h"
@@ -43,7 +43,7 @@ Processor on_one_thread() {
   return Processor::create(options).value();
 }
 
-// convert() finds the plan of a geometry that it served lately; run() is given it.
+// convert() finds the plan of a geometry that it served lately; run() receives it.
 void call(benchmark::State& state, const Work& work) {
   const auto source = std::make_shared<const Source>(work);
   auto processor = std::make_shared<Processor>(on_one_thread());
@@ -58,11 +58,11 @@ void call(benchmark::State& state, const Work& work) {
   in_turns(state, all);
 }
 
-/// What is new each time: the processor keeps the plans that it made lately.
+/// What changes each time: the processor keeps the plans that it made lately.
 enum class Changes : std::uint8_t {
   pad,     ///< the same axes
-  height,  ///< of the crop
-  crop,    ///< all of it, so that no output is placed like another
+  height,  ///< height of the crop
+  crop,    ///< the whole crop, so that no output has the taps of another
 };
 
 void change(Changes what, const Work& work, int turn, Convert& request) {

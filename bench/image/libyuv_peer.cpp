@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libyuv: scale the planes, then convert the small image. It knows no letterbox: the pads are
-// filled here. Its filters' fractions are coarser than ours, and its box is a box where our
+// libyuv: scales the planes, then converts the small image. It has no letterbox: the pads are
+// filled here. Its filters' fractions are coarser than ours, and its box filter is a box where our
 // antialiased bilinear is a triangle.
 #include "work.h"
 #ifdef HALYARD_HAVE_LIBYUV
@@ -16,7 +16,7 @@ namespace halyard::bench {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
-constexpr int strip = 16;  // rows of an intermediate image that stay in L2
+constexpr int strip = 16;  // rows of an intermediate image that stays in L2
 
 struct Scratch {
   explicit Scratch(const Work& work)
@@ -61,7 +61,7 @@ void scale_nv12(const Work& work, const std::uint8_t* y, int y_stride, const std
   nv12_to_image(work, s.y.data(), s.content.width, s.uv.data(), s.content.width, s);
 }
 
-// Chroma of two rows is averaged on the way: less than the work of the others.
+// Averages chroma of two rows while it converts: less work than the others do.
 void scale_yuyv_as_nv12(const Work& work, const Source& source, libyuv::FilterMode filter,
                         Scratch& s) {
   const int width = work.source.width;

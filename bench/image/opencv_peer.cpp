@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenCV as its users write it: cvtColor, resize, copyMakeBorder, convertTo, split; rotate.
+// OpenCV as its users use it: cvtColor, resize, copyMakeBorder, convertTo, split; rotate.
 #include "work.h"
 #ifdef HALYARD_HAVE_OPENCV
 #include <array>
@@ -17,7 +17,7 @@ struct Images {
   std::array<cv::Mat, 3> planes, halves;
 };
 
-// cv::Mat does not say const; nothing here writes to a source.
+// cv::Mat has no const data; nothing here writes to a source.
 cv::Mat view(const Source& source, const Work& work) {
   auto* const data = const_cast<std::uint8_t*>(source.plane(0));
   const auto step = static_cast<std::size_t>(source.stride(0));
@@ -44,7 +44,7 @@ std::optional<int> color_code(const Work& work) {
   return std::nullopt;
 }
 
-// blobFromImage's two steps: scale to the element type, then one plane a channel.
+// blobFromImage's two steps: scale to the element type, then one plane for each channel.
 void to_planes(const Work& work, Images& p) {
   const cv::Mat& from = p.boxed;
   if (work.dtype == DType::i8) {
@@ -94,7 +94,7 @@ Contender contender(const char* name, const Work& work, const SharedSource& sour
 
 std::vector<Contender> opencv(const Work& work, const SharedSource& source, unsigned threads) {
   if (work.scale > 0) return {};  // its users quantize by hand
-  if (work.antialias) {           // no triangle filter: the mean of whole and part pixels
+  if (work.antialias) {           // no triangle filter: the mean of whole and partial pixels
     return {contender("opencv_area", work, source, cv::INTER_AREA, threads)};
   }
   const bool nearest = work.filter == Filter::nearest;

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times EdgeFirst's wheels and OpenCV's beside halyard_bench: one row of the speed table at a time,
-by turns, on one core and on two. Run it with a Python that has the wheels:
+"""Times EdgeFirst's wheels and OpenCV's in turn with halyard_bench: one row of the speed table at a
+time, on one core and on two. Run it with a Python that has the wheels:
 
     pip install edgefirst-hal==0.28.3 edgefirst-tensor edgefirst-image numpy opencv-python-headless
     bench/image/peers.py [--bench PROGRAM] [--only REGEX] [--turns N] [--json FILE]
 
-Figures are medians over the turns in microseconds; ratios are peer / ours (above 1: ours is
+Results are medians over the turns in microseconds; ratios are peer / ours (above 1: ours is
 faster). Columns: ours and cv46 (OpenCV's C++ library) from the program; hal (edgefirst-hal), image
-(edgefirst-image) and cv (OpenCV's wheel) from Python, where a call costs about 0.3 us more. Pixels
-are noise for all.
+(edgefirst-image) and cv (OpenCV's wheel) from Python, where a call costs about 0.3 us more. The
+pixels are noise for all.
 """
 import argparse
 import json
@@ -51,7 +51,7 @@ def letterboxes(name):
     return "letterbox" in name
 
 
-# ---- the worker: a process on some cores, that times the Python peers row by row ----
+# ---- the worker: a process on some cores that times the Python peers row by row ----
 
 
 def edgefirst(module, name):
@@ -147,7 +147,7 @@ def worker():
         print(json.dumps({role: timed(work) for role, work in built[name].items()}), flush=True)
 
 
-# ---- the front ----
+# ---- the main process ----
 
 
 def start_worker(threads):

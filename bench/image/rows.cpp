@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The speed table: image/NAME/threads:N. What each row must beat: docs/performance.md.
+// The speed table: image/NAME/threads:N. The goal of each row: docs/performance.md.
 #include <string>
 
 #include "work.h"

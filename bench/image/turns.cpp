@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Medians over rounds, and a crew of waiting threads.
+// Medians over rounds, and threads that wait for work.
 #include "turns.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ double seconds_of(const Contender& contender, int calls) {
   return (now() - start) / calls;
 }
 
-// How many calls fill a turn, by one that has been warmed up.
+// The number of calls that fill a turn, from one call after a warm-up.
 int calls_of(const Contender& contender) {
   seconds_of(contender, 2);
   const double one = seconds_of(contender, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contenders for one piece of work, timed by turns, so that noise on the machine hits all alike.
+// Times several contenders for one piece of work in turn, so that noise of the machine affects all.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -11,7 +11,7 @@
 
 namespace halyard::bench {
 
-/// A name as it stands in the figures ("ours", "libyuv", ...) and a call that does the work once.
+/// A name as in the results ("ours", "libyuv", ...) and a call that does the work once.
 /// The call owns what it needs.
 struct Contender {
   std::string name;
@@ -19,14 +19,14 @@ struct Contender {
 };
 
 /// Each round times every contender once, over as many calls as fill about 4 ms. Counters: the
-/// median of each contender in microseconds, `NAME_us`, and, beside the first one (which gives the
-/// benchmark's own time), `NAME/FIRST`: above 1, the first one is faster.
+/// median of each contender in microseconds, `NAME_us`, and for all but the first (which gives the
+/// benchmark's own time) `NAME/FIRST`: above 1, the first one is faster.
 void in_turns(benchmark::State& state, const std::vector<Contender>& contenders);
 
-/// From now on in_turns() counts processor time: for one thread on a machine that has other work.
+/// From now on in_turns() counts processor time: for one thread on a machine with other work.
 void count_processor_time();
 
-/// Threads that wait for work without sleeping: for floors, which must not measure waking up.
+/// Threads that wait for work without sleeping: for floors, which must not include waking up.
 class Crew {
  public:
   explicit Crew(unsigned threads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our contender, and the floors.
+// Halyard as a contender, and the floors.
 #include "work.h"
 
 #include <cstdlib>
@@ -14,7 +14,7 @@
 namespace halyard::bench {
 namespace {
 
-// Images that start on a cache line, as those of a camera do.
+// Images that begin on a cache line, as those of a camera do.
 struct Bytes {
   explicit Bytes(std::size_t bytes)
       : size(bytes),

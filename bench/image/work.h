@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row of the speed table: from which image to which, and who does it.
+// One row of the speed table: source and destination of the conversion, and its contenders.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Work {
   float scale = 0;  ///< scale of the destination's quantization, zero point -128; 0: none
 };
 
-/// The pixels that all contenders of a row read: one tensor of noise, mapped for as long as this
+/// The pixels that all contenders of a row read: one tensor of noise, mapped while this object
 /// lives.
 struct Source {
   explicit Source(const Work& work);
@@ -36,19 +36,19 @@ struct Source {
 };
 using SharedSource = std::shared_ptr<const Source>;
 
-/// Empty where the library does not serve the work yet.
+/// Empty if the library does not support the work yet.
 std::vector<Contender> ours(const Work& work, const SharedSource& source, unsigned threads);
-/// memcpy of half of the bytes read and written, so that it moves as many in all; stores past the
-/// cache of the bytes written; each split over the threads.
+/// memcpy of half of the bytes read and written, so that it moves as many in total; streaming
+/// stores of the bytes written; each split over the threads.
 std::vector<Contender> floors(const Work& work, const SharedSource& source, unsigned threads);
-/// What these libraries can do of the work; none where they were not there to build with.
+/// The contenders of these libraries; none if the build did not find them.
 std::vector<Contender> opencv(const Work& work, const SharedSource& source, unsigned threads);
-/// Always on one thread: libyuv has no other way.
+/// Always on one thread: libyuv does not use more.
 std::vector<Contender> libyuv_peer(const Work& work, const SharedSource& source);
 
 Tensor noise(Size size, PixelFormat format, DType dtype = DType::u8);
 Convert request_of(const Work& work, const SharedSource& source);
-/// Where the image lands; what lies beside it is pad.
+/// The position of the image; the rest is pad.
 Region content_of(const Work& work);
 std::size_t bytes_of(Size size, PixelFormat format, DType dtype);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of all samples, and what reading it costs.
+// The clock of all samples, and the cost of reading it.
 #pragma once
 
 #include <time.h>
@@ -23,7 +23,7 @@ inline std::uint64_t monotonic_ns() noexcept {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/// Whether the processor's counter runs at one rate, whatever the processor does.
+/// Whether the processor's counter runs at a constant rate, whatever the processor does.
 inline bool has_steady_counter() noexcept {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -63,8 +63,8 @@ inline double ns_per_tick() {
 
 /// Nanoseconds of the clock itself.
 struct ClockCost {
-  double reading;  ///< Between two readings in a row: what each sample holds beside its work.
-  double step;     ///< The least by which readings differ: samples are multiples of it.
+  double reading;  ///< Between two readings in a row: each sample contains it besides its work.
+  double step;     ///< The smallest difference of readings: samples are multiples of it.
 };
 inline const ClockCost& clock_cost() {
   static const ClockCost cost = [] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine itself takes for each scenario: cache lines, system calls that wake, one memcpy.
-// Nothing here is safe from a sender that laps its receivers; the scenarios never let it.
+// The machine's own time for each scenario: cache lines, system calls that wake, one memcpy.
+// Nothing here is safe from a sender that overtakes its receivers; the scenarios prevent it.
 #include <linux/futex.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -15,17 +15,17 @@ namespace {
 
 using namespace halyard::bench;
 
-/// A sequence number and, in its cache line, a small message; larger ones in two buffers by turns.
+/// A sequence number with a small message in its cache line; larger ones alternate in two buffers.
 struct Channel {
   alignas(64) std::atomic<std::uint64_t> sequence;
   unsigned char small[8];
-  alignas(64) std::atomic<std::uint32_t> rung;  // how often, as the futex word
+  alignas(64) std::atomic<std::uint32_t> rung;  // count of rings, as the futex word
   int bell[2];                                  // write end, read end
 };
 
 constexpr std::size_t buffers = 2, max_bytes = 3840 * 2160 * 3;
 
-/// Made before the processes are.
+/// Made before the processes.
 struct World {
   Shared<Channel> channels{2};  // "ping", "pong"
   Shared<unsigned char> memory{buffers * max_bytes};
@@ -164,7 +164,7 @@ struct Floor {
 struct FreeList {
   static void enter(const char*) {}
   struct State {
-    alignas(64) std::atomic<std::uint64_t> head;  // a count of changes above, a slot below
+    alignas(64) std::atomic<std::uint64_t> head;  // upper bits: count of changes, lower: a slot
     std::uint32_t next[64];
   };
   class Publisher {
@@ -194,7 +194,7 @@ struct FreeList {
   };
 };
 
-/// What counts holders at the least: a number that others may change, too.
+/// The least that can count holders: a number that others may change, too.
 struct Counter {
   static void enter(const char*) {}
   class Publisher {
@@ -210,7 +210,7 @@ struct Counter {
   };
 };
 
-/// With channels of its own.
+/// A thread with channels of its own.
 void in_new_world(Bench& bench, const std::string& name, const char* how, void (*open)(Channel&),
                   const std::function<void()>& work) {
   bench.scenario(name, how, [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scenarios by Halyard's pools and topics: numbers as plain messages, all else as tensors in
+// The scenarios with Halyard's pools and topics: numbers as plain messages, all else as tensors in
 // the topic's pool.
 #include <halyard/topic.h>
 
@@ -118,7 +118,7 @@ struct Halyard {
   };
 };
 
-/// A subscriber that wants the newest message alone.
+/// A subscriber that reads only the newest message.
 struct Latest : Halyard {
   class Subscriber : public Halyard::Subscriber {
    public:

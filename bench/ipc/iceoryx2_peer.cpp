@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scenarios by iceoryx2, through iceoryx2_peer/src/lib.rs, which says how it is configured.
+// The scenarios with iceoryx2, through iceoryx2_peer/src/lib.rs, which documents its settings.
 #include <memory>
 #include <string>
 
@@ -37,13 +37,13 @@ struct Delete {
   }
 };
 
-// Of each process, and, as service variant `ipc` is for one thread, of each thread.
+// One for each process and, because service variant `ipc` is for one thread, for each thread.
 thread_local std::unique_ptr<Node, Delete<peer_node_delete>> node;
 
 /// One loaned and one taken message at a time.
 template <bool Wakes>
 struct Iceoryx2 {
-  /// run.py removes what stays behind by this prefix.
+  /// run.py removes remaining files by this prefix.
   static void enter(const char*) {
     node.reset(peer_node(("hlbench" + std::to_string(getppid()) + "_").c_str()));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scenarios by iceoryx 2.0, whose daemon must run with iceoryx_roudi.toml. Untyped publishers
-// and subscribers, no history; polling takes what is there, waiting is by a WaitSet.
+// The scenarios with iceoryx 2.0, whose daemon must run with iceoryx_roudi.toml. Untyped publishers
+// and subscribers, no history; polling takes available messages, waiting uses a WaitSet.
 #include <iceoryx_hoofs/log/logmanager.hpp>
 #include <iceoryx_posh/popo/untyped_publisher.hpp>
 #include <iceoryx_posh/popo/untyped_subscriber.hpp>
@@ -32,7 +32,7 @@ struct Iceoryx {
    public:
     Publisher(const char* topic, std::size_t bytes)
         : bytes_(static_cast<std::uint32_t>(bytes)), port_(topic_named(topic)) {}
-    /// The daemon connects them one by one; each subscriber knows when it is.
+    /// The daemon connects them one by one; each subscriber knows when it is connected.
     bool connected(int) const { return port_.hasSubscribers(); }
     void* loan() {
       auto memory = port_.loan(bytes_);

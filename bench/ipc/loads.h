@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What transports do under loads: beside another thread, under a reader that is too slow, when many
-// messages come at once, and when one is held by many.
+// Transports under load: with another thread, with a reader that is too slow, with many messages at
+// once, and with one message held by many.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@
 namespace halyard::bench {
 
 inline constexpr int thread_counts[] = {1, 2};
-/// Operations of a sample, where one is too short for the clock.
+/// Operations of a sample, for operations that are too short for the clock.
 inline constexpr int batch = 1000;
-/// Messages of a burst: what a topic of Halyard keeps unless it is told otherwise.
+/// Messages of a burst: the default depth of a Halyard topic.
 inline constexpr std::uint64_t burst_depth = 16;
 inline constexpr std::size_t load_bytes = 64 * 1024;
 
-/// Sending a number and taking it, in one thread of one process; with n 2 beside a thread on the
-/// other processor that does the same on a topic of its own.
+/// Sends a number and takes it, in one thread of one process; with n 2, while a thread on the
+/// other processor does the same on its own topic.
 template <class T>
 void threads(Bench& bench, const char* how, int n) {
   const std::size_t warm_up = 20, count = warm_up + bench.scaled(2000);
@@ -68,7 +68,7 @@ void threads(Bench& bench, const char* how, int n) {
   bench.report("threads_" + std::to_string(n), how, series, batch);
 }
 
-/// What a message of load_bytes says at its beginning and at its end.
+/// The first and last value of a message of load_bytes.
 template <class Publisher>
 void send_marked(Publisher& to, std::uint64_t number) {
   auto* const memory = static_cast<unsigned char*>(to.loan());
@@ -77,7 +77,7 @@ void send_marked(Publisher& to, std::uint64_t number) {
   to.send(memory);
 }
 
-/// Its number; none: no message.
+/// Its number; empty: no message.
 template <class Subscriber>
 std::optional<std::uint64_t> take_marked(Subscriber& from) {
   const auto* const message = static_cast<const unsigned char*>(from.take());
@@ -90,15 +90,15 @@ std::optional<std::uint64_t> take_marked(Subscriber& from) {
   return first;
 }
 
-/// 0 where the transport does not count.
+/// 0 if the transport does not count.
 template <class Subscriber>
 std::uint64_t lost_by(Subscriber& from) {
   if constexpr (requires { from.lost(); }) return from.lost();
   return 0;
 }
 
-/// What a reader finds that looks 20 times a second for what is sent 200 times a second: how often
-/// the newest message was among it, and what it knows of the others.
+/// A reader that looks 20 times a second for messages that are sent 200 times a second: counts how
+/// often it found the newest message, and what it knows of the others.
 template <class T>
 void slow_reader(Bench& bench, const char* how) {
   constexpr std::uint64_t send_ns = 5'000'000, poll_ns = 50'000'000;
@@ -176,7 +176,7 @@ void burst(Bench& bench, const char* how) {
       {{"depth", burst_depth}, {"sent", bursts * burst_depth}, {"taken", taken->value.load()}});
 }
 
-/// One holder more, and one less, of memory that is held anyway.
+/// Adds a holder to memory that is already held, and removes it.
 template <class T>
 void retain(Bench& bench, const char* how) {
   const std::size_t warm_up = 20, count = warm_up + bench.scaled(2000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How every program of this folder measures: processes, samples, JSON (README.md).
+// The measurement in every program of this folder: processes, samples, JSON (README.md).
 #pragma once
 
 #include <pthread.h>
@@ -34,7 +34,7 @@ inline void expect(bool holds, const char* what) {
   if (!holds) throw std::runtime_error(what);
 }
 
-/// Set where two processes share one processor: who polls must make way.
+/// Set if two processes share one processor: a polling one must yield.
 inline bool polling_yields = false;
 
 inline void relax() noexcept {
@@ -52,7 +52,7 @@ void poll_until(Condition holds) {
     relax();
 }
 
-/// `count` values in memory that forked processes share, zeroed, its pages in place.
+/// `count` values in memory that forked processes share, zeroed, with its pages present.
 template <class T>
 class Shared {
  public:
@@ -78,7 +78,7 @@ struct alignas(64) Line {
   std::atomic<std::uint64_t> value;
 };
 
-/// Where two processes wait for each other, as often as they like.
+/// A barrier for two processes, which can be used any number of times.
 class Meeting {
  public:
   void meet() const {
@@ -93,16 +93,16 @@ class Meeting {
 };
 
 /// Readings of the clock, or differences of them, that one process takes and its parent reports;
-/// beside them what the kernel did to that process meanwhile.
+/// with the events by which the kernel disturbed that process.
 class Series {
  public:
   explicit Series(std::size_t capacity) : capacity_(capacity), ticks_(capacity) {}
-  /// Brings the pages into this process, so that none comes between samples.
+  /// Makes the pages present in this process, so that no page fault comes between samples.
   void touch() {
     for (std::size_t i = 0; i < capacity_; i += 256)
       static_cast<volatile std::uint64_t&>(ticks_[i]) = 0;
   }
-  /// Forgets what was taken so far.
+  /// Drops the samples taken so far.
   void begin() {
     head_->count = 0;
     head_->faults = -usage().ru_minflt;
@@ -119,7 +119,7 @@ class Series {
   std::uint64_t operator[](std::size_t i) const noexcept { return ticks_[i]; }
   long faults() const noexcept { return head_->faults; }
   long preempted() const noexcept { return head_->preempted; }
-  /// Turns times of arrival into times on the way.
+  /// Converts times of arrival to times of transfer.
   void subtract(const Series& sent) {
     expect(sent.count() == count(), "sent and received differ in number");
     for (std::size_t i = 0; i < count(); ++i) {
@@ -143,7 +143,7 @@ class Series {
   Shared<std::uint64_t> ticks_;
 };
 
-/// Ends what warms up, for all series of a process.
+/// Ends the warm-up, for all series of a process.
 template <class... Each>
 void begin(Each&... series) {
   (series.touch(), ...);
@@ -151,8 +151,8 @@ void begin(Each&... series) {
 }
 
 struct Options {
-  std::vector<std::string> scenarios;  ///< Names, or beginnings before a `*`; none: all.
-  std::string samples;                 ///< File that raw samples are added to; empty: none.
+  std::vector<std::string> scenarios;  ///< Names, or prefixes before a `*`; empty: all.
+  std::string samples;                 ///< File to which raw samples are added; empty: none.
   int cpus[2] = {-1, -1};
   double scale = 1;
 };
@@ -178,7 +178,7 @@ class Bench {
         10, static_cast<std::size_t>(static_cast<double>(count) * options_.scale));
   }
 
-  /// One process each, the first on the first processor; ends what takes much too long.
+  /// One process for each, the first on the first processor; kills those that take much too long.
   void run(const std::function<void()>& first, const std::function<void()>& second = {}) {
     std::vector<pid_t> children{start(first, options_.cpus[0])};
     if (second) children.push_back(start(second, options_.cpus[1]));
@@ -232,7 +232,7 @@ class Bench {
     const char* name;
     std::uint64_t value;
   };
-  /// Prints what was counted, where the question is not how long.
+  /// Prints counts, for scenarios that do not measure time.
   void report_counts(const std::string& scenario, const char* how,
                      std::initializer_list<Count> counts) const {
     std::printf("{\"program\": \"%s\", \"scenario\": \"%s\", \"how\": \"%s\", \"unit\": \"count\"",
@@ -246,7 +246,7 @@ class Bench {
   /// Moves the calling thread to the first or the second processor.
   void pin(int which) const { pin_to(options_.cpus[which]); }
 
-  /// Runs a scenario if it is asked for, and prints what failed in place of figures.
+  /// Runs a scenario if it is selected, and prints an error instead of results if it fails.
   void scenario(const std::string& name, const char* how, const std::function<void()>& work) {
     if (!wants(name)) return;
     try {
@@ -315,7 +315,7 @@ class Bench {
   bool pinned_ = true, failed_ = false;
 };
 
-/// Reads the arguments that all programs take; ends the process on --help and on mistakes.
+/// Parses the arguments of all programs; ends the process on --help and on mistakes.
 inline Options parse(int count, char** arguments, const char* what) {
   Options options;
   for (int i = 1; i < count; ++i) {

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times transports between two processes by turns: the machine's floor, Halyard, iceoryx, iceoryx2.
+"""Times transports between two processes in turn: the machine's floor, Halyard, iceoryx, iceoryx2.
 
     bench/ipc/run.py [--halyard build/bench/ipc/halyard_ipc_bench] [--rounds 5] [--json FILE]
 
-Builds the peers that this machine can have (README.md beside this file) and says which it leaves
-out. Each round runs every scenario of every program, scenario by scenario, in changing order. The
-table has medians over the rounds, in nanoseconds; its ratios are medians of each round's p50 over
-the floor's of that round. Whatever it starts it ends, and removes what that leaves behind.
+Builds the peers that this machine can have (README.md beside this file) and reports those that it
+leaves out. Each round runs every scenario of every program, scenario by scenario, in changing
+order. The table has medians over the rounds, in nanoseconds; its ratios are medians of each round's
+p50 over the floor's of that round. It ends all processes that it starts and removes their files.
 """
 import argparse
 import contextlib
@@ -38,7 +38,7 @@ ROWS = ("clock", "rtt_u64", *FRAMES, "wake", "wake_send", "wake_rtt",
 PROGRAMS = ("floor", "halyard", "iceoryx", "iceoryx2")
 FIGURES = ("p50", "p99", "p99.9", "max")
 SHARED_MEMORY = Path("/dev/shm")
-Sample = dict[str, Any]  # one line of what a program prints: README.md
+Sample = dict[str, Any]  # one line of a program's output: README.md
 Key = tuple[str, str, str]  # scenario, program, how
 
 
@@ -47,7 +47,7 @@ def log(text: str) -> None:
 
 
 def build_iceoryx2(folder: Path) -> Path | None:
-    """The library that iceoryx2_peer.cpp links, or None with the reason said."""
+    """The library that iceoryx2_peer.cpp links; None after it printed the reason."""
     if shutil.which("cargo") is None:
         log("iceoryx2 left out: no cargo on this machine")
         return None
@@ -62,7 +62,7 @@ def build_iceoryx2(folder: Path) -> Path | None:
 
 
 def build(folder: Path, with_iceoryx2: bool) -> dict[str, Path]:
-    """The programs that can be built here, by their names."""
+    """The programs that can be built here, by name."""
     folder.mkdir(parents=True, exist_ok=True)
     library = build_iceoryx2(folder) if with_iceoryx2 else None
     configure = ["cmake", "-S", str(HERE), "-B", str(folder), "-DCMAKE_BUILD_TYPE=Release",
@@ -91,7 +91,7 @@ def remove(paths: Iterator[Path]) -> None:
 
 @contextlib.contextmanager
 def roudi() -> Iterator[str | None]:
-    """iceoryx's daemon while the block runs; yields why there is none, or None."""
+    """Runs iceoryx's daemon while the block runs; yields the reason if there is none, or None."""
     if shutil.which("iox-roudi") is None:
         yield "no iox-roudi on this machine (Debian: iceoryx)"
         return
@@ -125,7 +125,7 @@ def wait_for_roudi(daemon: subprocess.Popen[bytes], output: int) -> str | None:
 
 
 def run(name: str, path: Path, flags: list[str], limit_s: float) -> list[Sample]:
-    """What a program prints, its error where it fails without a word."""
+    """The output of a program; an error line if it fails without output."""
     process = subprocess.Popen([str(path), *flags], stdout=subprocess.PIPE, text=True,
                                start_new_session=True)
     try:
@@ -149,7 +149,7 @@ def run(name: str, path: Path, flags: list[str], limit_s: float) -> list[Sample]
 
 def one_round(programs: dict[str, Path], number: int, options: argparse.Namespace) -> list[Sample]:
     names = list(programs)
-    first = number % len(names)  # who comes second finds the machine as the first left it
+    first = number % len(names)  # the second program finds the machine as the first left it
     names = names[first:] + names[:first]
     samples = []
     for scenario in options.scenario or SCENARIOS:
@@ -164,7 +164,7 @@ def one_round(programs: dict[str, Path], number: int, options: argparse.Namespac
 
 
 def two_cpus() -> str:
-    """Two processors we may use, of different cores where there are such."""
+    """Two usable processors, of different cores if possible."""
     allowed = sorted(os.sched_getaffinity(0))
     siblings = Path(f"/sys/devices/system/cpu/cpu{allowed[0]}/topology/thread_siblings_list")
     text = siblings.read_text().strip() if siblings.exists() else ""
@@ -179,7 +179,7 @@ def by_key(samples: list[Sample]) -> dict[Key, Sample]:
 
 
 def counts(rounds: list[list[Sample]]) -> list[str]:
-    """What was counted in place of timed, each round for itself."""
+    """The table of counts, each round separately."""
     lines = []
     for samples in rounds:
         for one in samples:
@@ -194,7 +194,7 @@ def counts(rounds: list[list[Sample]]) -> list[str]:
 
 
 def base(keys: list[Key], program: str) -> dict[str, Key]:
-    """What a program's ratios are taken to in each scenario: the first row that it prints."""
+    """The divisor of a program's ratios in each scenario: the first row that it prints."""
     found: dict[str, Key] = {}
     for key in keys:
         if key[1] == program:
@@ -203,14 +203,14 @@ def base(keys: list[Key], program: str) -> dict[str, Key]:
 
 
 def ratio(turns: list[dict[Key, Sample]], key: Key, to: Key | None) -> str:
-    """Of two p50, the median over the rounds that have both."""
+    """The ratio of two p50, the median over the rounds that have both."""
     seen = [turn[key]["p50"] / turn[to]["p50"] for turn in turns
             if to is not None and key in turn and to in turn]
     return f"{statistics.median(seen):.2f}" if seen else ""
 
 
 def order(key: Key) -> tuple[int, ...]:
-    """Rows as in ROWS, programs as in PROGRAMS; others behind, as they came."""
+    """Sorts rows as in ROWS, programs as in PROGRAMS; others follow in their order."""
     return tuple(names.index(name) if name in names else len(names)
                  for names, name in zip((ROWS, PROGRAMS), key, strict=False))
 
@@ -242,7 +242,7 @@ def table(rounds: list[list[Sample]]) -> list[str]:
 
 
 def per_subscriber(rounds: list[list[Sample]]) -> list[str]:
-    """What each subscriber beyond the first costs: slopes of p50 between 1 and 16."""
+    """The cost of each subscriber beyond the first: slopes of p50 between 1 and 16."""
     lines = []
     turns = [by_key(samples) for samples in rounds]
     for _, program, how in sorted({("", *key[1:]) for turn in turns for key in turn}, key=order):
@@ -260,7 +260,7 @@ def per_subscriber(rounds: list[list[Sample]]) -> list[str]:
 
 
 def beside_each_other(rounds: list[list[Sample]]) -> list[str]:
-    """What a thread loses by another one on an unrelated topic: medians of the rounds' ratios."""
+    """The cost of another thread on an unrelated topic: medians of the rounds' ratios."""
     turns = [by_key(samples) for samples in rounds]
     pairs = sorted({key for turn in turns for key in turn if key[0] == "threads_2"}, key=order)
     found = [f"{program} {ratio(turns, (two, program, how), ('threads_1', program, how))}"
@@ -306,7 +306,7 @@ def measure(programs: dict[str, Path], options: argparse.Namespace) -> list[list
 
 def main() -> None:
     options = parse()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what is open gets closed
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that open resources are closed
     if options.samples:
         options.samples.mkdir(parents=True, exist_ok=True)
         remove(options.samples.glob("round*.jsonl"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What single operations take, written once for all transports (sides.h); with loads.h, all
+// The times of single operations, written once for all transports (sides.h); with loads.h, all
 // scenarios.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace halyard::bench {
 struct Size {
   const char* name;
   std::size_t bytes;
-  int hz = 0;  ///< How often a camera sends it.
+  int hz = 0;  ///< Frames a second of a camera of this size.
 };
 inline constexpr Size frame_sizes[] = {
     {"vga", 640 * 480 * 3, 200}, {"1080p", 1920 * 1080 * 3, 60}, {"4k", 3840 * 2160 * 3, 30}};
@@ -57,8 +57,8 @@ void round_trip(Bench& bench, const char* how) {
 
 #if defined(__SSE2__)
 inline constexpr bool can_stream = true;
-/// Writes as a device does: to memory, not into the caches. What lies before the first and behind
-/// the last multiple of 64 bytes is written by the processor.
+/// Writes as a device does: to memory, not into the caches. The bytes before the first and after
+/// the last multiple of 64 are written by the processor.
 inline void stream(void* memory, int value, std::size_t bytes) {
   auto* to = static_cast<unsigned char*>(memory);
   const std::size_t head = -reinterpret_cast<std::uintptr_t>(to) % 64;
@@ -79,8 +79,8 @@ inline void stream(void*, int, std::size_t) {}
 
 enum class Written { by_cpu, past_caches };
 
-/// A frame at a camera's rate, from before it is sent until its first and last byte are read. The
-/// sender has written all of it just before.
+/// A frame at a camera's rate, from just before it is sent until its first and last byte are read.
+/// The sender has written all of it just before.
 template <class T>
 void frame(Bench& bench, const char* how, const Size& size, Written written = Written::by_cpu) {
   const std::size_t warm_up = 5,
@@ -142,8 +142,8 @@ void frames(Bench& bench, const char* how) {
                      [&] { frame<T>(bench, how, size, Written::past_caches); });
 }
 
-/// From before a number is sent until a process that slept has it; beside it, as `wake_send`, what
-/// that costs the sender.
+/// From just before a number is sent until a sleeping process has it; also, as `wake_send`, the
+/// sender's time for it.
 template <class T>
 void wake(Bench& bench, const char* how) {
   const std::size_t warm_up = 20, count = warm_up + bench.scaled(1500);
@@ -184,7 +184,7 @@ void wake(Bench& bench, const char* how) {
   bench.report("wake_send", how, sending);
 }
 
-/// Half a round trip of a number where both sides sleep until the other's comes.
+/// Half a round trip of a number where both sides sleep until the other's number comes.
 template <class T>
 void wake_round_trip(Bench& bench, const char* how) {
   const std::size_t warm_up = 20, count = warm_up + bench.scaled(1500);
@@ -218,7 +218,7 @@ void wake_round_trip(Bench& bench, const char* how) {
   bench.report("wake_rtt", how, series, 2);
 }
 
-/// Memory for a message, taken and given back untouched and unsent, nobody else there.
+/// Memory for a message, taken and given back untouched and unsent, without other users.
 template <class T>
 void alloc(Bench& bench, const char* how, const Size& size) {
   const std::size_t warm_up = 1000, count = warm_up + bench.scaled(20'000);
@@ -242,8 +242,8 @@ void alloc(Bench& bench, const char* how, const Size& size) {
   bench.report(std::string("release_") + size.name, how, releases);
 }
 
-/// What loaning and sending a number costs the sender with n subscribers in the other process;
-/// beside it, as `fanout_last`, the time until the last of them has taken and released it.
+/// The sender's time to loan and send a number with n subscribers in the other process; also, as
+/// `fanout_last`, the time until the last of them has taken and released it.
 template <class T>
 void fanout(Bench& bench, const char* how, int n) {
   const std::size_t warm_up = 500, count = warm_up + bench.scaled(10'000);
@@ -281,8 +281,8 @@ void fanout(Bench& bench, const char* how, int n) {
   bench.report("fanout_last_" + std::to_string(n), how, series);
 }
 
-/// All scenarios, those that are asked for; `Waking` is the transport where waiting costs the
-/// sender.
+/// All selected scenarios; `Waking` is the transport for scenarios in which waiting costs the
+/// sender time.
 template <class T, class Waking = T>
 void run_all(Bench& bench, const char* how) {
   bench.scenario("rtt_u64", how, [&] { round_trip<T>(bench, how); });

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two sides of a scenario, written once for all transports. A transport `T` has
 //   T::enter(role)               called first in each process; role is "first" or "second"
-//   T::enter_thread()            the same in a second thread; only where that is needed
+//   T::enter_thread()            the same in a second thread; only if needed
 //   T::Publisher(topic, bytes)   of messages of that many bytes; topic is "ping" or "pong"
-//     .connected(n)              whether n subscribers will get what is sent from now on
-//     .loan()                    memory for a message; throws when there is none
+//     .connected(n)              whether n subscribers will get later messages
+//     .loan()                    memory for a message; throws if there is none
 //     .send(memory)              gives it to all subscribers
 //     .discard(memory)           gives it back unsent
-//     .retain(), .let_go()       one holder more, and one less, of what is loaned
+//     .retain(), .let_go()       adds a holder of loaned memory, and removes it
 //   T::Subscriber(topic, bytes)  made after the publisher
 //     .connected()
 //     .take()                    the oldest message not taken yet; null: none
 //     .release(message)
-//     .lost()                    messages that it came too late for; only where it is counted
+//     .lost()                    messages overwritten before it read them; only if counted
 //   T::Waiter(subscriber)
 //     .wait()                    sleeps until the subscriber may have a message
-// A transport may lack what only scenarios use that it does not run.
+// A transport needs only the members that its scenarios use.
 #pragma once
 
 #include <cstring>
@@ -50,7 +50,7 @@ std::uint64_t poll_u64(Subscriber& from) {
   return value;
 }
 
-/// Wakes for no reason are slept over.
+/// Sleeps again after spurious wake-ups.
 template <class Waiter, class Subscriber>
 std::uint64_t wait_u64(Waiter& waiter, Subscriber& from) {
   std::uint64_t value = 0;
@@ -74,7 +74,7 @@ struct Duplex {
   std::unique_ptr<typename T::Subscriber> subscriber;
 };
 
-/// The process that sends on "ping"; n subscribers will get what it sends.
+/// The process that sends on "ping"; n subscribers get its messages.
 template <class T>
 struct SendingSide {
   SendingSide(std::size_t bytes, const Meeting& meeting, int n = 1) {
@@ -87,7 +87,7 @@ struct SendingSide {
   std::unique_ptr<typename T::Publisher> publisher;
 };
 
-/// The process that receives, by n subscribers.
+/// The process that receives, with n subscribers.
 template <class T>
 struct ReceivingSide {
   ReceivingSide(std::size_t bytes, const Meeting& meeting, int n = 1) {

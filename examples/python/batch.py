@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Several images at once, and all their objects filtered as one.
+"""Runs several images in one call and filters the objects of all.
 
     batch.py MODEL PHOTO PHOTO...
 """
@@ -12,7 +12,7 @@ import halyard
 
 
 def largest(file: str, photos: list[str]) -> list[tuple[str, float]]:
-    """Name and area of the largest sure object of each image that has one."""
+    """Name and area of the largest object above a confidence, for each image that has one."""
     model = halyard.Model(file)
     found = []
     for result in model(photos):  # a list gives a list

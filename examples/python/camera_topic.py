@@ -35,7 +35,7 @@ def camera(name: str, frames: int) -> None:
 
 
 async def detector(name: str, frames: int) -> None:
-    """Finds the square in each frame: small for a detector, the same for a network."""
+    """Finds the square in each frame: in a small image, as for a network."""
     processor = halyard.ImageProcessor()
     small = halyard.Tensor.image(320, 240, "grey")
     found = []

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An image that OpenCV reads, through a network that OpenVINO runs, to boxes drawn on it.
+"""Reads an image with OpenCV, runs a network with OpenVINO, and draws the boxes on the image.
 
     detect.py MODEL.onnx|MODEL.tflite IMAGE OUT.png [LABELS.txt]
 
 The network takes one RGB image of f32 in 0..1 and gives boxes and scores as YOLOv8 does: boxes
-in pixels of its input in ONNX files, in fractions of it in TFLite files.
+in pixels of its input for ONNX files, in fractions of it for TFLite files.
 """
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ import halyard as ef
 
 
 def detect(model: str, image: str, out: str, labels: list[str]) -> ef.Detections:
-    """Finds what is in the image and draws it; boxes are in pixels of the image."""
+    """Finds the objects in the image and draws them; boxes are in pixels of the image."""
     compiled = openvino.compile_model(model, "CPU")
     shape = [int(extent) for extent in compiled.input(0).shape]
     is_planar = shape[1] == 3
     width, height = (shape[3], shape[2]) if is_planar else (shape[2], shape[1])
 
-    # OpenCV's own pixels, not copied: BGR as it reads them.
+    # OpenCV's own pixels, not copied: BGR, as OpenCV reads them.
     pixels = cv2.imread(image)
     assert pixels is not None, f"{image} is no image"
     frame = ef.Tensor.from_array(pixels)
@@ -36,7 +36,7 @@ def detect(model: str, image: str, out: str, labels: list[str]) -> ef.Detections
         width, height, ef.PixelFormat.PlanarRgb if is_planar else ef.PixelFormat.Rgb, "float32")
     placed = processor.convert(frame, network, letterbox=[114, 114, 114, 255])
 
-    # The network reads the tensor's own memory; what it gives is read where it lies.
+    # The network reads the tensor's own memory; its outputs are read without a copy.
     results = compiled([np.asarray(network)[None]])
     outputs = [results[port] for port in compiled.outputs]
     is_fraction = model.endswith(".tflite")
@@ -45,7 +45,7 @@ def detect(model: str, image: str, out: str, labels: list[str]) -> ef.Detections
                                           input_dims=(width, height))
     found: ef.Detections = decoder.decode(outputs)
 
-    # On OpenCV's own pixels, where the letterbox says that the network saw them.
+    # Draws on OpenCV's own pixels; the letterbox maps the boxes to them.
     processor.draw_decoded_masks(frame, found, letterbox=placed.letterbox)
     cv2.imwrite(out, pixels)
     found = found.to_source(placed).replace(names=labels)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every image of a folder, or every frame of a video: one line of JSON each.
+"""Runs every image of a folder, or every frame of a video; prints one line of JSON for each.
 
     detect_folder.py MODEL FOLDER
 """

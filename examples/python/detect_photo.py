@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is in a photo: prints it, and draws it.
+"""Finds the objects in a photo, prints them and draws them.
 
     detect_photo.py MODEL PHOTO OUT.jpg
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How good a model is on images of yours: average precision by COCO's protocol.
+"""Measures a model on your images: average precision by COCO's protocol.
 
     evaluate.py MODEL INSTANCES.json IMAGES
 """
@@ -20,7 +20,7 @@ def evaluate(file: str, truth: str, images: str) -> halyard.Scores:
 
 
 def evaluate_results(truth: str, scores: halyard.Scores) -> halyard.Scores:
-    """The same of what any program has found: a results file, or its list of dicts."""
+    """The same for the results of any program: a results file, or its list of dicts."""
     return halyard.val(truth, scores.results)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Images in as every package has them, and arrays out.
+"""Takes images in the types of several packages, and gives arrays.
 
     images.py MODEL PHOTO
 """

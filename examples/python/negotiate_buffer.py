@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A camera, a network and a program agree on one buffer; with a display that wants another pitch
-they do not, and the report says why."""
+"""A camera, a network and a program agree on one buffer. With a display that needs another pitch
+they do not agree, and the report gives the reason."""
 from __future__ import annotations
 
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A network that another library runs: Halyard makes its input and reads its outputs.
+"""Runs a network with another library: Halyard makes its input and reads its outputs.
 
     own_engine.py MODEL.onnx PHOTO
 """
@@ -21,7 +21,7 @@ def detect(file: str, photo: str) -> halyard.Result:
         outputs: np.ndarray = network(image)[0]
         return outputs
 
-    # The file says size, labels and heads; the engine could be anything that computes.
+    # Size, labels and heads come from the file; the engine may be any function.
     model = halyard.Model(file, engine=engine)
     return model(photo, conf=0.4)
 

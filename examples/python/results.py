@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a decoder finds, in the words of other packages.
+"""A decoder's results in the formats of other packages.
 
     results.py IMAGE
 """
@@ -29,7 +29,7 @@ def main(path: str) -> int:
     network = processor.create_image(640, 640, halyard.PixelFormat.Rgb)
     placed = processor.convert(image, network, letterbox=[114, 114, 114, 255])
 
-    # What a network would give: one box of class 1.
+    # A network's output with one box of class 1.
     output = np.zeros((1, 9, 400), np.float32)
     output[0, :4, 0] = 0.5, 0.5, 0.25, 0.25
     output[0, 5, 0] = 0.8

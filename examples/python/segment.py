@@ -19,7 +19,7 @@ def segment(file: str, photo: str, out: str) -> halyard.Result:
         return result
     outlines = result.detections.to_polygons(tolerance=1)
     for found, polygons in zip(result, outlines):
-        mask = found.mask  # bool (H, W); made here, for this object
+        mask = found.mask  # bool (H, W); computed here, for this object
         assert mask is not None
         corners = sum(len(polygon) for polygon in polygons)
         print(f"{found.name}: {mask.sum()} pixels, an outline of {corners} corners")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors and NumPy arrays over the same memory, words for enumerations."""
+"""Tensors and NumPy arrays over the same memory; strings for enumerations."""
 from __future__ import annotations
 
 import numpy as np
@@ -10,7 +10,7 @@ import halyard
 
 def shared_memory() -> halyard.Tensor:
     array = np.zeros((2, 480, 640, 3), np.uint8)
-    batch = halyard.from_numpy(array)          # no copy; asarray() takes all that has memory
+    batch = halyard.from_numpy(array)          # no copy; asarray() takes any object with memory
     assert batch.shape == (2, 480, 640, 3) and batch.dtype == np.uint8
     assert batch.size == array.size and batch.nbytes == array.nbytes
     flat = batch.reshape(2, -1)                # another tensor over the same bytes

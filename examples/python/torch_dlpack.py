@@ -21,7 +21,7 @@ def main() -> None:
     with back.map() as mapped:
         assert mapped[5] == 42
 
-    # A network's output goes to the decoder as it is.
+    # The decoder takes a network's output directly.
     output = torch.zeros(1, 9, 400)
     output[0, :4, 3] = torch.tensor([0.5, 0.5, 0.2, 0.2])
     output[0, 6, 3] = 0.9

@@ -27,8 +27,8 @@ from ._tracing import *  # noqa: F403
 from ._tracking import *  # noqa: F403
 from ._wait_set import *  # noqa: F403
 
-# All that the extension names without an underscore is public, and shown as defined here.
-# But open, which `from halyard import *` would put before Python's own.
+# Everything public of the extension (names without an underscore) is exported from here, except
+# `open`, with which `from halyard import *` would hide Python's own.
 _modules = (_detection, _detections, _devices, _enums, _errors, _evaluate, _frames, _image, _masks,
             _model, _overlay, _result, _results, _tiling, _topics, _tracing, _tracking, _wait_set)
 __all__ = sorted({"__version__", *(name for module in _modules for name in module.__all__),
@@ -36,7 +36,7 @@ __all__ = sorted({"__version__", *(name for module in _modules for name in modul
 
 
 def __getattr__(name: str) -> object:
-    # Without an import of their own; compat not before: `python -m halyard.compat` runs it.
+    # Imported at first use. Not earlier for compat: `python -m halyard.compat` runs it.
     if name in ("compat", "edgefirst", "horus", "typing"):
         return _import_module(f"halyard.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a call says to arguments that do not fit. The extension asks explain() after a call of its
-own has failed: Python's words in place of a list of signatures. Functions written in Python are
-decorated with helpful: Python's words, and the nearest name."""
+"""Error texts for calls whose arguments do not fit. The extension calls explain() after one of its
+own calls has failed: Python's wording instead of a list of signatures. Functions written in Python
+are decorated with helpful: Python's wording, and the nearest name."""
 from __future__ import annotations
 
 import ast
@@ -15,7 +15,7 @@ from ._words import nearest
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# What other packages call an argument, and what it may be called here.
+# The name of an argument in other packages -> its possible names here.
 _SYNONYMS = {
     "conf": ("score_threshold", "confidence", "high_conf"),
     "confidence": ("score_threshold", "conf", "high_conf"), "score_threshold": ("conf",),
@@ -28,7 +28,7 @@ _SYNONYMS = {
     "rotate": ("rotation",), "interpolation": ("filter",), "size": ("size_mb", "shape"),
     "path": ("filename",), "filename": ("path",), "file": ("path", "filename"),
 }
-_KINDS: Dict[str, Tuple[str, str]] = {  # what an annotation wants, and what tells that it is there
+_KINDS: Dict[str, Tuple[str, str]] = {  # annotation -> text, and the method that a value must have
     "int": ("an int", "__index__"), "float": ("a number", "__float__")}
 
 
@@ -85,7 +85,7 @@ def _unexpected(called: str, word: str, of: _Signature, owner: Optional[type]) -
 
 def _unbound(called: str, of: _Signature, args: Sequence[Any], kwargs: Mapping[str, Any],
              owner: Optional[type]) -> Optional[str]:
-    """What Python says when arguments and parameters do not go together."""
+    """Python's message if arguments and parameters do not match, else None."""
     most = len(of.positional)
     if of.takes_any:
         return None
@@ -112,7 +112,7 @@ def _unbound(called: str, of: _Signature, args: Sequence[Any], kwargs: Mapping[s
 
 
 def _class_of(name: str) -> Optional[type]:
-    """The class that an annotation names; a tensor of either module is a Tensor."""
+    """The class that an annotation names; tensors of both modules are a Tensor."""
     from . import _core
     found = getattr(_core, {"Tensor": "_Tensor"}.get(name, name), None)
     return found if isinstance(found, type) else None
@@ -125,7 +125,7 @@ def _alternatives(annotation: ast.expr) -> List[ast.expr]:
 
 
 def _fits(value: Any, wanted: ast.expr) -> bool:
-    """False where the value cannot be what is wanted."""
+    """False if the value cannot have the wanted type."""
     if isinstance(wanted, ast.Constant):
         return value is None or wanted.value is not None
     if value is None:
@@ -164,7 +164,7 @@ def _wrong_type(parameter: _Parameter, value: Any) -> Optional[str]:
 
 def _misfit(of: _Signature, args: Sequence[Any], kwargs: Mapping[str, Any],
             owner: Optional[type]) -> Optional[str]:
-    """The first argument of a wrong type."""
+    """The message for the first argument of a wrong type."""
     if owner is not None and args and not isinstance(args[0], owner):
         return _wrong_type(_Parameter("self", ast.Name(owner.__name__), True), args[0])
     by_name = {each.name: each for each in of.positional + of.keyword}
@@ -173,7 +173,7 @@ def _misfit(of: _Signature, args: Sequence[Any], kwargs: Mapping[str, Any],
 
 
 def _name_of(function: Any, owner: Optional[type], args: Sequence[Any]) -> str:
-    """As the program has written it: a class by its name, a property's setter by that of it."""
+    """The name as the program has written it: that of the class, or of a setter's property."""
     name: str = function.__name__
     if name == "__init__" and args:
         return type(args[0]).__name__
@@ -184,7 +184,7 @@ def _name_of(function: Any, owner: Optional[type], args: Sequence[Any]) -> str:
 
 
 def explain(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Optional[str]:
-    """What does not fit in the call of a function of the extension; None: it is not known."""
+    """Which argument does not fit in the call of a function of the extension; None: not known."""
     is_method = type(function).__name__ == "nb_method"
     owner = type(args[0]) if is_method and args else None
     home = _class_of((function.__qualname__ or "").split(".")[0]) if is_method else None
@@ -200,7 +200,8 @@ def explain(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Op
 
 
 def helpful(function: F) -> F:
-    """The function, which names the parameter that an unknown keyword may mean."""
+    """Wraps the function: its TypeError then names the parameter that an unknown keyword may
+    mean."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -219,7 +220,7 @@ def helpful(function: F) -> F:
 
 
 def _unknown(function: Callable[..., Any], kwargs: Mapping[str, Any]) -> Optional[str]:
-    """What to say of the first keyword that the function does not have; None: it has all."""
+    """The message for the first keyword that the function does not have; None: it has all."""
     known = [_Parameter(name, None, False) for name in inspect.signature(function).parameters]
     owner, _, name = function.__qualname__.rpartition(".")
     called = owner if owner and name in ("__init__", "__call__") else name

@@ -8,7 +8,7 @@ from ._core import ModelDescription
 
 
 def _plain(value: Any) -> Any:
-    """What json cannot write: NumPy's numbers and arrays, mappings that are no dict."""
+    """Converts what json cannot write: NumPy's numbers and arrays, mappings that are not a dict."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
@@ -17,12 +17,12 @@ def _plain(value: Any) -> Any:
 
 
 def dumps(config: Any) -> str:
-    """The configuration as JSON. Raises TypeError for values that JSON does not have."""
+    """The configuration as JSON. Raises TypeError for values that JSON cannot hold."""
     if not isinstance(config, Mapping):
         raise TypeError(f"config: must be a dict, not {type(config).__name__}")
     return json.dumps(dict(config), default=_plain)
 
 
 def description(text: str) -> ModelDescription:
-    """What to_json() gave; for pickle, which finds functions by their names."""
+    """Parses what to_json() gave. For pickle, which finds functions by their names."""
     return ModelDescription.from_json(text)

@@ -17,8 +17,8 @@ __all__ = ["Detection"]
 
 
 class Detection:
-    """One object of Detections: ``xyxy``, ``obb`` and ``keypoints`` are rows of the arrays there,
-    the other values are numbers. None: the model has no such thing."""
+    """One object of Detections: ``xyxy``, ``obb`` and ``keypoints`` are rows of its arrays,
+    the other values are numbers. None: the model does not give this value."""
 
     __slots__ = ("_of", "_row")
 
@@ -70,7 +70,7 @@ class Detection:
 
     @property
     def is_coasting(self) -> bool:
-        """A track that was not seen in this frame."""
+        """True for a track that was not seen in this frame."""
         return bool(self._value("is_coasting"))
 
     @property

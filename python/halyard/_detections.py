@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Detections: what was found in one image, as arrays of one row for each object."""
+"""Detections: the objects found in one image, as arrays with one row for each object."""
 from __future__ import annotations
 
 from typing import (TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple,
@@ -23,14 +23,14 @@ Size = Tuple[int, int]
 Names = Union[Sequence[str], Mapping[int, str], None]
 Index = Union[slice, Sequence[int], Sequence[bool], "NDArray[Any]"]
 _UNITS = ("pixels", "source", "fractions", None)
-# Arrays of one row for each object.
+# Arrays with one row for each object.
 _ROWS = ("xyxy", "confidence", "class_id", "tracker_id", "tracker_uuid", "keypoints", "obb",
          "is_coasting")
 _OF_IMAGE = ("names", "unit", "size", "top_classes", "top_scores", "class_scores")
 
 
 def names_from(names: Names) -> Optional[Tuple[str, ...]]:
-    """Names of classes by index, from a list, or a dict as Ultralytics has it."""
+    """Names of classes by index, from a list, or from a dict as in Ultralytics."""
     if names is None:
         return None
     if isinstance(names, str):
@@ -57,27 +57,27 @@ def _rows(name: str, value: Any, dtype: Any, shape: Sequence[Optional[int]]) -> 
 
 
 class Detections(Exports):
-    """N objects of one image, best first where a decoder gave them.
+    """N objects of one image, best first if a decoder gave them.
 
     - xyxy: float32 (N, 4), left, top, right, bottom in the unit that ``unit`` names;
     - confidence: float32 (N,); class_id: int64 (N,); names: the classes' names, or None;
     - tracker_id: int64 (N,), from 1 on; tracker_uuid: str (N,), unique beyond one tracker;
-      is_coasting: bool (N,), tracks that were not seen in this frame; None where nothing tracks;
-    - masks: bool (N, H, W) of the whole image, made when asked for; None where there are none;
+      is_coasting: bool (N,), tracks that were not seen in this frame; None without a tracker;
+    - masks: bool (N, H, W) of the whole image, computed on access; None without masks;
     - keypoints: float32 (N, K, 3), x, y, visibility; NaN for coasting tracks; or None;
     - obb: float32 (N, 5), centre, width, height, angle in radians, clockwise as seen; NaN for
-      coasting tracks; or None. ``xyxy`` stands around them;
+      coasting tracks; or None. ``xyxy`` is then the box around them;
     - unit: "source": pixels of the image; "pixels": of the network's input, "fractions" of it;
-      None: not known. size: (width, height) of what ``xyxy`` is in, where known;
+      None: not known. size: (width, height) of the image or input of ``xyxy``, if known;
     - top_classes, top_scores: of classifiers, best first; class_scores: of semantic segmentation
       uint8 (h, w, classes) over the network's input.
 
     ``d[2]`` and iteration give items; slices, lists of indices and bool arrays give Detections:
-    ``d[d.confidence > 0.5]``, ``d[d.class_id == 0]``. ``a + b`` joins. Fields are not set on an
-    object: ``d.replace(names=...)`` makes another one.
+    ``d[d.confidence > 0.5]``, ``d[d.class_id == 0]``. ``a + b`` joins. Fields of an object cannot
+    be set: ``d.replace(names=...)`` makes another one.
 
-    A decode gives this one object. ``boxes, scores, classes, masks = ...`` is what
-    ``halyard.edgefirst`` gives; here it unpacks items, and passes where there are four of them."""
+    A decode gives this one object. ``boxes, scores, classes, masks = ...`` is for
+    ``halyard.edgefirst``; here it unpacks items, which works only if there are four of them."""
 
     __slots__ = (*_ROWS, *_OF_IMAGE, "_mask_items", "_whole", "_input_dims")
 
@@ -106,8 +106,8 @@ class Detections(Exports):
                  keypoints: Optional[ArrayLike] = None, obb: Optional[ArrayLike] = None,
                  names: Names = None, unit: Optional[str] = "source",
                  size: Optional[Size] = None) -> None:
-        """Raises ValueError for arrays of other shapes, naming the argument. ``confidence`` left
-        out is 1, ``class_id`` 0; masks are bool (N, H, W) and give the size."""
+        """Raises ValueError for arrays of other shapes, and names the argument. Default of
+        ``confidence`` is 1, of ``class_id`` 0. Masks are bool (N, H, W) and give the size."""
         boxes = _rows("xyxy", xyxy, np.float32, (None, 4))
         count = len(boxes)
 
@@ -143,7 +143,7 @@ class Detections(Exports):
 
     @classmethod
     def _of(cls, **values: Any) -> Detections:
-        """Of fields that are right."""
+        """From fields that are already checked."""
         made = object.__new__(cls)
         made._set(**values)
         return made
@@ -173,7 +173,7 @@ class Detections(Exports):
 
     @property
     def input_dims(self) -> Optional[Size]:
-        """(width, height) of the network's input, where it is known."""
+        """(width, height) of the network's input, if known."""
         return self.size if self.unit == "pixels" else self._input_dims
 
     @property
@@ -198,16 +198,16 @@ class Detections(Exports):
         return [self.name_of(label) for label in self.class_id.tolist()]
 
     def name_of(self, class_id: int) -> str:
-        """A class's name, "class 7" where it has none."""
+        """The name of a class, "class 7" if it has none."""
         if self.names is not None and 0 <= class_id < len(self.names):
             return self.names[class_id]
         return f"class {class_id}"
 
     @property
     def masks(self) -> Optional[NDArray[np.bool_]]:
-        """bool (N, H, W), made when first asked for and kept: N x H x W bytes. One at a time
-        without that: ``for found in d: found.mask``. Raises ValueError where the size of the
-        image is not known."""
+        """bool (N, H, W), computed at the first access and kept: N x H x W bytes. To get one at a
+        time without this memory: ``for found in d: found.mask``. Raises ValueError if the size of
+        the image is not known."""
         if self._mask_items is None:
             return None
         if self._whole is None:
@@ -266,7 +266,7 @@ class Detections(Exports):
 
     def replace(self, **changes: Any) -> Detections:
         """A copy with other values of the constructor's arguments. With another ``xyxy`` its unit
-        is not known, unless ``unit`` says it."""
+        is not known, unless ``unit`` is given."""
         fields = {name: getattr(self, name) for name in _ARGUMENTS if name != "masks"}
         unknown = sorted(set(changes) - set(_ARGUMENTS))
         if unknown:
@@ -290,9 +290,9 @@ class Detections(Exports):
 
     @classmethod
     def merge(cls, parts: Sequence[Detections]) -> Detections:
-        """All objects of several Detections of one image, one after the other. What not all of
-        them have (masks, keypoints, track ids) is left out. Raises ValueError when units, sizes or
-        names contradict each other. Of no parts: ``Detections.empty()``."""
+        """All objects of several Detections of one image, one after the other. Fields that not all
+        of them have (masks, keypoints, track ids) are left out. Raises ValueError if units, sizes
+        or names contradict each other. An empty list gives ``Detections.empty()``."""
         parts = [part for part in parts]
         if not parts:
             return cls.empty()
@@ -313,9 +313,9 @@ class Detections(Exports):
     concatenate = merge
 
     def with_nms(self, threshold: float = 0.5, class_agnostic: bool = False) -> Detections:
-        """Without objects that overlap a better one by more than the threshold (intersection over
-        union, or of oriented boxes its probabilistic like): of the same class, or of any.
-        Best first."""
+        """A copy without objects that overlap a better one by more than the threshold: of the same
+        class, or of any. The overlap is intersection over union, or the probabilistic one for
+        oriented boxes. Best first."""
         kept: NDArray[np.intp] = _core._suppress(self.xyxy, self.confidence, self.class_id,
                                                  self.obb, threshold, class_agnostic)
         return self[kept]
@@ -370,7 +370,7 @@ def _equal(a: Any, b: Any) -> bool:
 
 def decoded(boxes: Any, scores: Any, classes: Any, masks: List[Any], unit: Optional[str],
             input_dims: Optional[Size], labels: Sequence[str], **found: Any) -> Detections:
-    """What Decoder.decode gives, from arrays of the extension."""
+    """The result of Decoder.decode, from arrays of the extension."""
     regions = found.pop("mask_boxes", None)
     items = None
     if regions is not None:

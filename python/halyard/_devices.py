@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs ask of GPUs. This build drives none, and says so in the documented way."""
+"""Queries about GPUs. This build uses none, and answers so in the documented way."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -13,21 +13,21 @@ __all__ = ["CudaMap", "EglDisplayInfo", "probe_egl_displays"]
 
 @dataclass(frozen=True)
 class EglDisplayInfo:
-    """A display that OpenGL can draw without a screen: its kind, and words about it."""
+    """A display that OpenGL can use without a screen: its kind, and a description."""
 
     kind: EglDisplayKind
     description: str
 
 
 def probe_egl_displays() -> List[EglDisplayInfo]:
-    """Displays that an ImageProcessor can use, the best first; an empty list where there is no
-    OpenGL, as in this build."""
+    """Displays that an ImageProcessor can use, the best first. An empty list without OpenGL, as in
+    this build."""
     return []
 
 
 class CudaMap:
-    """A tensor's memory as CUDA sees it, from ``Tensor.cuda_map()``; never made by hand.
-    ``Tensor.cuda_map()`` gives None where there is no CUDA, as in this build."""
+    """A tensor's memory as CUDA sees it, from ``Tensor.cuda_map()``; programs do not make it.
+    ``Tensor.cuda_map()`` gives None without CUDA, as in this build."""
 
     def __init__(self) -> None:
         raise TypeError("CudaMap: comes from Tensor.cuda_map()")

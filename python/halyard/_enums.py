@@ -9,7 +9,7 @@ from typing import Any, Dict, List
 from ._errors import InvalidArgumentError
 from ._words import refusal
 
-# Members whose word is another than their name.
+# Members whose word differs from their name.
 _NAMED_ANEW = ("NoFlip", "Rotate0", "Clockwise90", "CounterClockwise90", "ModelPack")
 
 
@@ -25,7 +25,7 @@ def _snake(name: str) -> str:
 
 class _Named(IntEnum):
     """Members print as ``Class.Member``, compare equal to their number, and are found by name:
-    ``PixelFormat("rgb")``. Letter case, ``_`` and ``-`` do not count. Calls take the member or the
+    ``PixelFormat("rgb")``. Letter case, ``_`` and ``-`` are ignored. Calls take the member or the
     name."""
 
     def __str__(self) -> str:
@@ -40,7 +40,7 @@ class _Named(IntEnum):
 
     @classmethod
     def _aliases(cls) -> Dict[str, str]:
-        """Other words, and the member of each."""
+        """Other words -> the member of each."""
         return {}
 
     @classmethod
@@ -52,12 +52,12 @@ class _Named(IntEnum):
 
     @classmethod
     def _other_words(cls) -> List[str]:
-        """Words that some call takes beside those of the members."""
+        """Words that some call takes in addition to those of the members."""
         return []
 
     @classmethod
     def _words(cls) -> Dict[str, Any]:
-        """Members by their usual spellings, which are found without Python code."""
+        """Members by their usual spellings; the extension finds these without Python code."""
         found = {name: member for name, member in cls.__members__.items()}
         found.update({_snake(name): member for name, member in cls.__members__.items()})
         found.update({word: cls[name] for word, name in cls._aliases().items()})
@@ -69,7 +69,7 @@ class _Named(IntEnum):
 
     @classmethod
     def _wanted(cls) -> str:
-        """What an argument must be, in messages."""
+        """What an argument must be, for messages."""
         return f"a {cls.__name__} or its name"
 
     @classmethod
@@ -90,7 +90,7 @@ class _Named(IntEnum):
 
 
 class PixelFormat(_Named):
-    """How the samples of an image lie in memory. 12 and above are additions of this library."""
+    """Layout of an image's samples in memory. 12 and above are additions of this library."""
 
     Rgb = 1
     Rgba = 2
@@ -132,8 +132,8 @@ class TensorMemory(_Named):
 
 
 class Normalization(_Named):
-    """What ``Tensor.normalize_to_numpy`` makes of a byte v: SIGNED v / 127.5 - 1 (int8: v - 128),
-    UNSIGNED v / 255, RAW v. DEFAULT is SIGNED, for uint8 destinations RAW."""
+    """The value that ``Tensor.normalize_to_numpy`` makes of a byte v: SIGNED v / 127.5 - 1 (int8:
+    v - 128), UNSIGNED v / 255, RAW v. DEFAULT is SIGNED, for uint8 destinations RAW."""
 
     DEFAULT = 0
     SIGNED = 1
@@ -142,11 +142,11 @@ class Normalization(_Named):
 
     @classmethod
     def _other_words(cls) -> List[str]:
-        return ["imagenet"]  # convert() takes it in place of a member
+        return ["imagenet"]  # convert() takes it instead of a member
 
 
 class Rotation(_Named):
-    """A turn, applied after the flip."""
+    """A rotation, applied after the flip."""
 
     Rotate0 = 0
     Clockwise90 = 1
@@ -166,7 +166,7 @@ class Rotation(_Named):
 
     @classmethod
     def _of_degrees(cls, degrees: int, argument: str) -> Any:
-        """Clockwise; what calls take for a Rotation, too."""
+        """Clockwise. Calls that take a Rotation take degrees, too."""
         if degrees % 90:
             raise InvalidArgumentError(f"{argument}: must be a multiple of 90 degrees ({degrees})",
                                        "invalid_argument")
@@ -174,8 +174,8 @@ class Rotation(_Named):
 
     @staticmethod
     def degrees_clockwise(angle: int) -> Rotation:
-        """The turn by ``angle`` degrees, a multiple of 90, taken modulo 360. Raises ValueError for
-        other angles, OverflowError for negative ones."""
+        """The rotation by ``angle`` degrees, a multiple of 90, taken modulo 360. Raises ValueError
+        for other angles, OverflowError for negative ones."""
         if isinstance(angle, bool) or not hasattr(angle, "__index__"):
             raise TypeError(f"angle: must be an int ({type(angle).__name__})")
         angle = angle.__index__()
@@ -205,7 +205,7 @@ class Flip(_Named):
 
 
 class ColorMode(_Named):
-    """What chooses the colour of a drawn object: its class, its place in the list, its track."""
+    """What determines the colour of a drawn object: its class, its index in the list, its track."""
 
     Class = 0
     Instance = 1
@@ -213,7 +213,7 @@ class ColorMode(_Named):
 
 
 class EglDisplayKind(_Named):
-    """Where an EGL display comes from."""
+    """The source of an EGL display."""
 
     Gbm = 0
     PlatformDevice = 1
@@ -221,8 +221,8 @@ class EglDisplayKind(_Named):
 
 
 class Nms(_Named):
-    """Non-maximum suppression: between all boxes, between boxes of one class, or as the model's
-    configuration says."""
+    """Non-maximum suppression: between all boxes, between boxes of one class, or as in the model's
+    configuration."""
 
     ClassAgnostic = 0
     ClassAware = 1
@@ -250,7 +250,7 @@ class DecoderVersion(_Named):
 
 
 class DimName(_Named):
-    """What an axis of a model's output means."""
+    """The meaning of an axis of a model's output."""
 
     Batch = 0
     Height = 1
@@ -265,9 +265,9 @@ class DimName(_Named):
 
 
 class Fit(_Named):
-    """How an image meets its rectangle: Stretch fills it; Letterbox keeps the aspect ratio,
-    centred; Cover keeps it and cuts what does not fit; TopLeft keeps it, in the corner. Cover and
-    TopLeft are additions of this library."""
+    """How an image is fitted into its rectangle: Stretch fills it; Letterbox keeps the aspect
+    ratio, centred; Cover keeps it and cuts off what does not fit; TopLeft keeps it, in the corner.
+    Cover and TopLeft are additions of this library."""
 
     Stretch = 0
     Letterbox = 1

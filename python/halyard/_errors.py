@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What calls of Halyard raise."""
+"""The exceptions of Halyard."""
 from typing import Any, Dict, List, Optional
 
 
 class Error(RuntimeError):
     """A call failed. ``code`` is the library's name of the reason ("invalid_argument"), ``errno``
-    the system's number where a system call failed, else 0."""
+    the system's number if a system call failed, else 0."""
 
     errno: Optional[int]  # as OSError declares it
 
@@ -23,7 +23,7 @@ class InvalidArgumentError(Error, ValueError):
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """Understood, but not served by this build, file or device."""
+    """Understood, but not supported by this build, file or device."""
 
 
 class ConflictError(UnsupportedError):
@@ -40,7 +40,7 @@ class ConflictError(UnsupportedError):
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """Memory of the asked kind cannot be had."""
+    """Memory of the requested kind cannot be allocated."""
 
 
 class CapacityError(Error, BufferError):
@@ -98,5 +98,5 @@ __all__ = sorted({"ConflictError", *(kind.__name__ for kind in BY_CODE.values())
 
 
 def invalid_argument(message: str) -> InvalidArgumentError:
-    """The error of a value that is wrong."""
+    """Makes an InvalidArgumentError."""
     return InvalidArgumentError(message, "invalid_argument")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""val: how good detections are against a ground truth, by COCO's protocol."""
+"""val: measures detections against a ground truth, by COCO's protocol."""
 from __future__ import annotations
 
 import json
@@ -32,11 +32,11 @@ class Scores:
     ``halyard val`` prints.
 
     - kind: "boxes" or "masks";
-    - summary: the twelve numbers by name ("AP", "AP50", "AR_100"...), each in [0, 1], or None where
-      no annotation is of its kind; by_class: the AP of each category by its name;
+    - summary: the twelve numbers by name ("AP", "AP50", "AR_100"...), each in [0, 1], or None if
+      there is no annotation of this kind; by_class: the AP of each category by its name;
     - images, annotations, detections: how many were compared; left_out: detections of categories
       that the ground truth does not have;
-    - masks: of a model that was measured for both, the Scores of its masks;
+    - masks: the Scores of the masks, of a model that was measured for boxes and masks;
     - results: what was measured, as COCO's list of dicts: ``json.dump`` it for other programs."""
 
     kind: str
@@ -52,7 +52,7 @@ class Scores:
 
     @property
     def ap(self) -> Optional[float]:
-        """Precision at IoU 0.50 to 0.95: what COCO ranks by."""
+        """Precision at IoU 0.50 to 0.95: COCO's main number."""
         return self.summary["AP"]
 
     @property
@@ -84,8 +84,8 @@ def val(gt: Union[Path, Mapping[str, Any]], detections: Document, *,
     Args:
         gt: the ground truth, COCO's instances: a file, or its dict ("images", "categories",
             "annotations").
-        detections: of any program, COCO's results: a file, or its list of dicts, such as the sum of
-            ``Detections.to_coco()`` of all images.
+        detections: results of any program in COCO's format: a file, or its list of dicts, for
+            example the sum of ``Detections.to_coco()`` of all images.
         masks: compares segmentations instead of boxes: polygons and runs in gt, runs in detections.
 
     A model is measured by ``Model.val``. Raises MissingFileError, DataError (the key's path and its
@@ -117,7 +117,7 @@ def _plain(value: Any) -> Any:
 
 
 def _named(document: Any, name: str, call: Callable[[], Any]) -> Any:
-    """The call's result; what it raises names the file."""
+    """The call's result; adds the file's name to its errors."""
     try:
         return call()
     except DataError as error:
@@ -154,8 +154,8 @@ class Measured:
         self.left_out = 0
 
     def images(self) -> Iterable[Tuple[int, str, Tensor]]:
-        """(id, path, image) of each image of the ground truth, which is of the size that it has
-        there."""
+        """(id, path, image) of each image of the ground truth. Checks that the image has the size
+        that the ground truth gives."""
         for number, name, width, height in self.truth.images:
             inside = pathlib.PurePath(name)
             if not name or inside.is_absolute() or ".." in inside.parts:
@@ -171,7 +171,7 @@ class Measured:
 
     def add(self, image: int, size: Tuple[int, int], categories: Sequence[Optional[int]],
             found: Iterable[Any]) -> None:
-        """What was found in one image."""
+        """Adds the detections of one image."""
         for label, score, box, runs in found:
             category = categories[label] if label < len(categories) else None
             if category is None:
@@ -184,7 +184,7 @@ class Measured:
             self.results.append(result)
 
     def scores(self, masks: bool) -> Scores:
-        """Of all that was added."""
+        """The scores of all that was added."""
         text = _text(self.results, "detections")
         beside = None
         if masks:
@@ -197,7 +197,7 @@ def measure(measured: Measured, processor: ImageProcessor, make_input: Callable[
             infer: Callable[[Tensor], List[Any]],
             describe: Callable[[List[Any]], ModelDescription], names: Optional[Sequence[str]],
             masks: Optional[bool]) -> Scores:
-    """Runs the model on all images. `masks` None: where the model gives them and every annotation
+    """Runs the model on all images. `masks` None: if the model gives masks and every annotation
     has a segmentation."""
     run = measured.run
     categories: Optional[Sequence[Optional[int]]] = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Detections in pixels of the image, and as other packages and files have them."""
+"""Detections in pixels of the image, and in the formats of other packages and files."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
@@ -20,8 +20,8 @@ Size = Tuple[int, int]
 
 
 def rotated_to_source(rotated: Any, placement: Placement) -> Any:
-    """Centre, width, height and angle through the map, each axis of the box on its own: exact
-    where the map does not shear it."""
+    """Maps centre, width, height and angle, each axis of the box separately: exact if the map does
+    not shear the box."""
     m = np.array(placement.backward, np.float64).reshape(2, 3)[:, :2]
     angle = rotated[:, 4].astype(np.float64)
     along = np.stack([np.cos(angle), np.sin(angle)], 1) @ m.T
@@ -34,7 +34,7 @@ def rotated_to_source(rotated: Any, placement: Placement) -> Any:
 
 
 def keypoints_to_source(keypoints: Any, placement: Placement, scale: Any = 1) -> Any:
-    """Points through the map, ending at the image's edges. NaN stays."""
+    """Maps points and clips them to the image's edges. NaN stays NaN."""
     made = keypoints.copy()
     points = placement.points_to_source((keypoints[..., :2] * scale).reshape(-1, 2))
     made[..., :2] = np.clip(points, 0, placement.source).reshape(keypoints[..., :2].shape)
@@ -42,7 +42,7 @@ def keypoints_to_source(keypoints: Any, placement: Placement, scale: Any = 1) ->
 
 
 def check_unit(found: Any, placement: Placement) -> None:
-    """Raises ValueError where boxes are not those of the placement's input."""
+    """Raises ValueError if boxes are not those of the placement's input."""
     size = placement.destination
     if found.unit not in ("pixels", "fractions"):
         raise _wrong("boxes: must be in pixels or fractions of the network's input "
@@ -67,13 +67,13 @@ def _bytes(pixels: Any) -> Any:
 
 
 class Exports:
-    """Methods of Detections that lead elsewhere."""
+    """The methods of Detections that convert to other units and formats."""
 
     __slots__ = ()
 
     def to_source(self: Any, placement: Placement) -> Detections:
-        """The same in pixels of the image that ``placement`` took into the network's input;
-        boxes and keypoints end at its edges.
+        """The same in pixels of the image that ``placement`` converted to the network's input.
+        Boxes and keypoints are clipped to its edges.
 
         Raises ValueError for boxes of another unit, or of an input of another size."""
         check_unit(self, placement)
@@ -93,7 +93,7 @@ class Exports:
         return of._with(**changes)
 
     def _resized(self: Any, size: Size, own: Size) -> Detections:
-        """In pixels of an image of `size` that the whole of the frame, `own`, shows."""
+        """In pixels of an image of `size` that shows the whole frame, of size `own`."""
         by = size[0] / own[0], size[1] / own[1]
         changes: Dict[str, Any] = {"xyxy": self.xyxy * np.array([*by, *by], np.float32),
                                    "size": tuple(size), "unit": "pixels"}
@@ -110,7 +110,7 @@ class Exports:
         return found
 
     def _seen_in(self: Any, size: Optional[Size], placement: Optional[Placement]) -> Detections:
-        """In pixels of the image that an export is asked for."""
+        """In pixels of the image that an export needs."""
         found: Detections = self
         if placement is not None:
             if size is not None and tuple(size) != tuple(placement.source):
@@ -128,8 +128,8 @@ class Exports:
         return found._resized(size, own)
 
     def to_rle(self: Any, *, threshold: int = ON) -> List[Dict[str, Any]]:
-        """Each mask as COCO's run lengths: {"size": [height, width], "counts": str}, what
-        pycocotools reads. Raises ValueError where there are no masks, or no size."""
+        """Each mask as COCO's run lengths: {"size": [height, width], "counts": str}, as pycocotools
+        reads them. Raises ValueError without masks or without a size."""
         if self._mask_items is None:
             raise _wrong("to_rle: the detections have no masks")
         width, height = self._frame("to_rle")
@@ -146,10 +146,10 @@ class Exports:
         seen, largest first; objects may have none, or several. Pixel (x, y) covers [x, x + 1).
 
         Args:
-            tolerance: pixels that an outline may leave the exact one by; 0: every corner.
-            holes: gives the outlines of holes too, which run the other way round.
+            tolerance: pixels by which an outline may differ from the exact one; 0: every corner.
+            holes: gives the outlines of holes too, which run in the opposite direction.
 
-        Raises ValueError where there are no masks, or no size."""
+        Raises ValueError without masks or without a size."""
         if self._mask_items is None:
             raise _wrong("to_polygons: the detections have no masks")
         size = self._frame("to_polygons")
@@ -163,18 +163,18 @@ class Exports:
                 category_ids: Optional[Sequence[int]] = None, *,
                 placement: Optional[Placement] = None,
                 threshold: int = ON) -> List[Dict[str, Any]]:
-        """Records as COCO's result files have them: bbox is x, y, width, height; keypoints x, y and
-        visibility of each; segmentation the run lengths of a mask.
+        """Records in the format of COCO's result files: bbox is x, y, width, height; keypoints x, y
+        and visibility of each; segmentation the run lengths of a mask.
 
         Args:
             image_id: of every record; None: left out.
             size: (width, height) of an image that the whole of the network's input shows.
             category_ids: the id of each class; None: the class itself.
-            placement: what convert() gave, where the input shows the image in a part of it
-                (letterbox, crop, rotation). Neither: as boxes are.
-            threshold: of mask bytes that are on.
+            placement: what convert() gave, if the input shows the image in a part of it
+                (letterbox, crop, rotation). Without size and placement boxes are not mapped.
+            threshold: mask bytes from this value are on.
 
-        Raises ValueError for masks in an image of no known size, and a class without an id."""
+        Raises ValueError for masks in an image of unknown size, and for a class without an id."""
         found = self._seen_in(size, placement)
         runs = None if found._mask_items is None else found.to_rle(threshold=threshold)
         records: List[Dict[str, Any]] = []
@@ -196,9 +196,9 @@ class Exports:
         return records
 
     def to_dict(self: Any) -> Dict[str, Any]:
-        """What JSON can hold: "unit", "size", and "detections", a list of objects with "xyxy",
-        "confidence", "class_id", "name", and where the model has them "tracker_id",
-        "tracker_uuid", "keypoints", "obb" and "mask" (run lengths); of classifiers "top"."""
+        """The content as JSON can hold it: "unit", "size", and "detections", a list of objects with
+        "xyxy", "confidence", "class_id", "name", and if the model has them "tracker_id",
+        "tracker_uuid", "keypoints", "obb" and "mask" (run lengths); for classifiers "top"."""
         rows = []
         runs = self.to_rle() if self._mask_items is not None and self.size is not None else None
         for i, item in enumerate(self):
@@ -226,7 +226,7 @@ class Exports:
                        placement: Optional[Placement] = None) -> Any:
         """The same as supervision.Detections, with bool masks of the whole image, tracker_id,
         ``data["class_name"]``, keypoints in ``data["keypoints"]``, corners of rotated boxes in
-        ``data["xyxyxyxy"]``. Arguments as of to_coco().
+        ``data["xyxyxyxy"]``. The arguments are those of to_coco().
 
         Raises ImportError when the package supervision is not installed."""
         try:

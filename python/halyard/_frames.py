@@ -23,8 +23,8 @@ _UPRIGHT = (Flip.NoFlip, Rotation.Rotate0)
 @dataclass(frozen=True)
 class Frame:
     """One image of a source: image is an upright Tensor (of a video read-only, in the decoder's
-    own memory), source the file it is of, index its number from 0 on, timestamp_ns when it was
-    taken by the file's clock."""
+    own memory), source the file that it is from, index its number from 0 on, timestamp_ns its time
+    by the file's clock."""
 
     image: Tensor
     source: str
@@ -33,7 +33,7 @@ class Frame:
 
 
 def upright(image: Tensor) -> Tensor:
-    """The same image, or a turned copy of one that lies on its side in its file."""
+    """The same image, or a rotated copy of one that is not upright in its file."""
     if image.orientation == _UPRIGHT:
         return image
     width, height = image.upright_size
@@ -43,8 +43,8 @@ def upright(image: Tensor) -> Tensor:
 
 
 class Frames:
-    """What open() gives: an iterator over Frame, and a context manager. ``rate``: frames a second,
-    0 where it is not known; ``is_video``. ``len()`` where it is known beforehand. A frame lives as
+    """Result of open(): an iterator over Frame, and a context manager. ``rate``: frames a second,
+    0 if it is not known; ``is_video``. ``len()`` if it is known beforehand. A frame stays valid as
     long as it is held; frames are read once."""
 
     def __init__(self, source: Source, *, picture_rate: float = 25.0,
@@ -59,7 +59,7 @@ class Frames:
         return self
 
     def __next__(self) -> Frame:
-        """A damaged image raises DataError; the next call goes on behind it."""
+        """A damaged image raises DataError; the next call continues after it."""
         found = None if self._source is None else self._source.next()
         if found is None:
             raise StopIteration
@@ -75,7 +75,7 @@ class Frames:
         return self._count or 0
 
     def close(self) -> None:
-        """Closes the file; iteration ends. Frames that are held stay."""
+        """Closes the file; iteration ends. Frames that are held stay valid."""
         if self._source is not None:
             self._source.close()
         self._source = None
@@ -103,8 +103,8 @@ def open(source: Source, *, picture_rate: float = 25.0,  # noqa: A001
 
     Args:
         source: path; "-" is standard input. Videos need the system's FFmpeg.
-        picture_rate: frames a second that images of a folder are given.
-        limits: of what files of strangers may ask for; None: the process's.
+        picture_rate: frames a second for images of a folder.
+        limits: what an untrusted file may cost; None: the process's limits.
 
     Raises MissingFileError, DataError (no image or video), UnsupportedError (a video without
     FFmpeg)."""

@@ -25,16 +25,16 @@ def load(path: Path, format: Optional[PixelFormatLike] = None,
          mem: Optional[TensorMemoryLike] = None, *,
          limits: Optional[DecodeLimits] = None) -> Tensor:
     """A new image from a file; the same as ``Tensor.load``: pixels as they are
-    stored, and ``orientation`` beside them, which ``convert()`` applies."""
+    stored, and their ``orientation``, which ``convert()`` applies."""
     return Tensor.load(path, format, mem, limits=limits)
 
 
 @helpful
 def imread(path: Path, format: PixelFormatLike = "rgb", *, raw: bool = False,
            limits: Optional[DecodeLimits] = None) -> "NDArray[np.uint8]":
-    """An image file as an upright NumPy array [H,W,C] of uint8, R G B unless ``format`` says
-    other: with ``"bgr"`` the image that ``cv2.imread`` gives. ``raw`` leaves pixels as
-    they are stored, whatever the file's EXIF orientation is."""
+    """An image file as an upright NumPy array [H,W,C] of uint8, R G B by default; with
+    ``format="bgr"`` the image that ``cv2.imread`` gives. ``raw`` leaves pixels as they are stored,
+    whatever the file's EXIF orientation is."""
     image = Tensor.load(path, format, TensorMemory.MEM, limits=limits)
     if not raw and image.orientation != _UPRIGHT:
         width, height = image.upright_size
@@ -47,8 +47,8 @@ def imread(path: Path, format: PixelFormatLike = "rgb", *, raw: bool = False,
 
 @helpful
 def imwrite(path: Path, image: Any, quality: int = 90) -> None:
-    """Writes a Tensor, or an array [H,W], [H,W,1], [H,W,3] (R G B) or [H,W,4] of uint8, as the
-    file's name says: ``Tensor.save``. ``quality`` is that of JPEG and WebP."""
+    """Writes a Tensor, or an array [H,W], [H,W,1], [H,W,3] (R G B) or [H,W,4] of uint8, in the
+    format of the file's name: ``Tensor.save``. ``quality`` is that of JPEG and WebP."""
     image = image if isinstance(image, _Tensor) else _image(image)
     image.save(path, quality)
 
@@ -71,10 +71,10 @@ def tensor(array: Any, copy: bool = False) -> Tensor:
 
 
 def from_numpy(array: "NDArray[Any]") -> Tensor:
-    """A tensor over the memory of a NumPy array, which is not copied: who writes to one changes the
-    other. Of a read-only array the tensor is read-only (``is_writable``).
+    """A tensor over the memory of a NumPy array, which is not copied: a change of one changes the
+    other. Over a read-only array the tensor is read-only (``is_writable``).
 
-    Raises TypeError for what is no NumPy array, ValueError for element types that a tensor cannot
+    Raises TypeError for other objects, ValueError for element types that a tensor cannot
     have (objects, complex numbers, the other byte order) and for arrays without axes."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"array: must be a numpy.ndarray, not {type(array).__name__}; asarray() "
@@ -83,14 +83,14 @@ def from_numpy(array: "NDArray[Any]") -> Tensor:
 
 
 def asarray(x: Any, *, copy: Optional[bool] = None) -> Tensor:
-    """A tensor of anything that has memory: an array of NumPy or PyTorch, a buffer, what has DLPack
-    or NumPy's array interface. The memory is not copied, and a Tensor is given back as it is.
+    """A tensor over the memory of an object: an array of NumPy or PyTorch, a buffer, an object with
+    DLPack or NumPy's array interface. The memory is not copied. A Tensor is returned unchanged.
 
     Args:
         x: the array.
-        copy: True: the tensor has memory of its own. None and False: it never has.
+        copy: True: the tensor has its own memory. None and False: it never has.
 
-    Raises TypeError for what has no such memory, a list for one; otherwise as from_numpy()."""
+    Raises TypeError for objects without such memory, such as a list; otherwise as from_numpy()."""
     if copy:
         return Tensor.from_array(x, True)
     return x if isinstance(x, Tensor) else Tensor.from_array(x)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images of any kind that Python has, as tensors; without a copy where the pixels can stay."""
+"""Converts images of any Python type to tensors; without a copy if the pixels need not change."""
 from __future__ import annotations
 
 import os
@@ -22,7 +22,7 @@ def image_from(image: Any, bgr: bool = False) -> Tuple[Tensor, Optional[str]]:
     """The image, and the path of its file."""
     if isinstance(image, Tensor):
         if image.format is None:
-            raise _wrong("image: the tensor is no image; set_format() says how its pixels lie")
+            raise _wrong("image: the tensor is not an image; set its format by set_format()")
         return image, None
     if isinstance(image, (str, os.PathLike)):
         path = os.fsdecode(image)
@@ -54,7 +54,7 @@ def _of_pillow(image: Any) -> Tensor:
 
 
 def _of_torch(image: Any) -> Any:
-    """uint8 as it is; floats of 0..1 as bytes; channels last."""
+    """uint8 unchanged; floats of 0..1 as bytes; channels last."""
     image = image.detach().cpu()
     if image.ndim == 4 and image.shape[0] == 1:
         image = image[0]

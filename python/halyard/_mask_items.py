@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The masks of detections, one object each: bytes as a network gives them, or whole images.
-Pixels of an image are made when they are asked for."""
+The pixels of an image are computed on access."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Tuple, Union
@@ -29,7 +29,7 @@ def after(second: Sequence[float], first: Sequence[float]) -> Six:
 
 class CutMask(NamedTuple):
     """Bytes (h, w, 1) that cover `region` of the network's input, cut at `box`, which is in pixels
-    of the frame; `own` maps the frame's pixels to the region's unit."""
+    of the frame. `own` maps pixels of the frame to the unit of the region."""
 
     data: Any
     region: Any
@@ -37,7 +37,7 @@ class CutMask(NamedTuple):
     own: Six = IDENTITY
 
     def part(self, size: Size, threshold: int = ON) -> Part:
-        """On where the bytes, interpolated between their centres, reach the threshold."""
+        """The pixels where the bytes, interpolated between their centres, reach the threshold."""
         nothing = 0, 0, np.zeros((0, 0), bool)
         if not np.isfinite(self.box).all():
             return nothing
@@ -52,7 +52,7 @@ class CutMask(NamedTuple):
         column = (m[0] * x + m[1] * y + m[2] - x1) * (columns / max(x2 - x1, 1e-9))
         row = (m[3] * x + m[4] * y + m[5] - y1) * (rows / max(y2 - y1, 1e-9))
         inside = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
-        # A byte is a rounded value, so half of one below the threshold is on too.
+        # A byte is a rounded value, so the limit is half a step below the threshold.
         values = _interpolated(self.data[..., 0], column - 0.5, row - 0.5)
         return left, top, inside & (values >= threshold - 0.5)
 
@@ -91,12 +91,12 @@ class WholeMask(NamedTuple):
         return isinstance(other, WholeMask) and np.array_equal(self.pixels, other.pixels)
 
 
-# None: an object that was not seen in this frame.
+# None: an object that is not seen in this frame.
 Mask = Optional[Union[CutMask, WholeMask]]
 
 
 def _interpolated(data: Any, x: Any, y: Any) -> Any:
-    """Values between four bytes; beyond the outer centres the outer bytes."""
+    """Values interpolated between four bytes; outside the outer centres, the outer bytes."""
     rows, columns = data.shape
     x, y = np.clip(x, 0, columns - 1), np.clip(y, 0, rows - 1)
     left, top = x.astype(int), y.astype(int)
@@ -109,8 +109,8 @@ def _interpolated(data: Any, x: Any, y: Any) -> Any:
 
 
 def _warped(pixels: Any, size: Size, forward: Sequence[float]) -> Any:
-    """The pixels of an image of `size` whose map into `pixels` is `forward`: nearest, off
-    outside."""
+    """The pixels of an image of `size`, where `forward` maps them into `pixels`: nearest pixel;
+    off outside."""
     x, y = np.arange(size[0]) + 0.5, np.arange(size[1])[:, None] + 0.5
     column = np.floor(forward[0] * x + forward[1] * y + forward[2]).astype(int)
     row = np.floor(forward[3] * x + forward[4] * y + forward[5]).astype(int)
@@ -134,7 +134,7 @@ def whole(mask: Mask, size: Size, threshold: int = ON) -> NDArray[np.bool_]:
 
 
 def paste(out: NDArray[np.bool_], part: Part) -> None:
-    """Writes a part to its place in an image that is off."""
+    """Writes a part to its place in an image whose other pixels are off."""
     left, top, pixels = part
     out[top:top + pixels.shape[0], left:left + pixels.shape[1]] = pixels
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MaskResolution: where masks are wanted."""
+"""MaskResolution: the resolution of masks."""
 from __future__ import annotations
 
 from typing import Optional
@@ -10,7 +10,7 @@ __all__ = ["MaskResolution"]
 
 
 class MaskResolution:
-    """At which resolution ``ImageProcessor.materialize_masks`` makes masks: ``Proto()`` or
+    """The resolution at which ``ImageProcessor.materialize_masks`` makes masks: ``Proto()`` or
     ``Scaled(width, height)``. Immutable."""
 
     __slots__ = ("_size",)
@@ -27,13 +27,13 @@ class MaskResolution:
 
     @classmethod
     def Proto(cls) -> MaskResolution:
-        """That of the prototypes: cheap, for display."""
+        """The resolution of the prototypes: cheap, for display."""
         return cls._make(None)
 
     @classmethod
     def Scaled(cls, width: int, height: int) -> MaskResolution:
-        """That of an image of width x height pixels: for measuring. With a letterbox the size is
-        that of the image without its pad."""
+        """The resolution of an image of width x height pixels: for measuring. With a letterbox the
+        size is that of the image without its pad."""
         for name, value in (("width", width), ("height", height)):
             if isinstance(value, bool) or not hasattr(value, "__index__"):
                 raise TypeError(f"{name}: must be an int, not {type(value).__name__}")

@@ -39,20 +39,20 @@ class Model:
     """A network with its image input and decoder: ``result = model(image)``.
 
     Args:
-        model: an .onnx, .tflite or .xml file, run by the C++ engine over OpenVINO
-            (``pip install halyard-vision[openvino]``). May be left out where engine is given.
-        engine: an engine of your own in its place: called with the input, an array (1, 3, H, W) of
-            float32 in 0..1 (or as layout and dtype say), it gives the model's outputs: an array, a
-            list or dict of them.
-        input_size: (width, height) of the network's input; None: as the model says.
-        labels: names of the classes, a list or dict, or a text file with one a line; None: as the
-            model says.
-        description: what the outputs mean: a ModelDescription, a document's path, or a dict; None:
-            as the model says of itself, or its outputs' shapes show.
+        model: an .onnx, .tflite or .xml file, run by the C++ engine with OpenVINO
+            (``pip install halyard-vision[openvino]``). May be left out if engine is given.
+        engine: your own engine instead: a callable that takes the input, an array (1, 3, H, W) of
+            float32 in 0..1 (or as layout and dtype say), and returns the model's outputs: an
+            array, a list or dict of them.
+        input_size: (width, height) of the network's input; None: from the model.
+        labels: names of the classes, a list or dict, or a text file with one a line; None: from
+            the model.
+        description: meaning of the outputs: a ModelDescription, a document's path, or a dict; None:
+            from the model's metadata or its outputs' shapes.
         device, threads: of OpenVINO.
         layout, dtype: of the array that engine takes; None: "nchw", "float32".
 
-    The input is the upright image letterboxed as Ultralytics predicts with (grey 114); of
+    The input is the upright image, letterboxed by Ultralytics' rule for prediction (grey 114); for
     classifiers the middle of the image. May be called from several threads.
 
     Raises MissingFileError, DataError (no model), UnsupportedError (no OpenVINO, or outputs of no
@@ -115,7 +115,7 @@ class Model:
 
     @property
     def engine(self) -> Any:
-        """The Engine, or the callable that was handed in."""
+        """The Engine, or the callable that was passed."""
         return self._engine if self._engine is not None else self._callable
 
     @property
@@ -125,7 +125,7 @@ class Model:
 
     @property
     def description(self) -> Optional[ModelDescription]:
-        """What the outputs mean; None before the first call of an engine that does not say it."""
+        """Meaning of the outputs; None before the first call of an engine that does not tell."""
         return self._description
 
     @property
@@ -135,14 +135,14 @@ class Model:
 
     @property
     def names(self) -> Optional[Tuple[str, ...]]:
-        """Of the classes."""
+        """Names of the classes."""
         if self._labels is not None:
             return self._labels
         own = tuple(self._description.labels) if self._description else ()
         return own or (tuple(self._engine.labels) if self._engine else ()) or None
 
     def explain(self) -> str:
-        """Which head is decoded, and where each value came from."""
+        """A text with the head that is decoded and the source of each value."""
         if self._description is None:
             return "not known before the first call: the engine does not say what it gives"
         return self._description.explain()
@@ -159,20 +159,20 @@ class Model:
     def __call__(self, image: Any, *, conf: float = 0.25, iou: float = 0.45,
                  classes: Classes = None, max_det: int = 300, agnostic_nms: bool = False,
                  bgr: bool = False) -> Any:
-        """Finds what is in an image.
+        """Finds the objects in an image.
 
         Args:
             image: a path, the bytes of an image file, a Pillow image, an array (H, W, 3) of
                 uint8 in R G B, a torch tensor (uint8, or floats in 0..1), a Tensor with a format;
                 or a list of them.
-            conf: least confidence.
-            iou: most overlap of two boxes of a class.
-            classes: indices or names of those wanted; None: all.
-            max_det: most objects.
-            agnostic_nms: suppresses between classes too.
+            conf: minimum confidence.
+            iou: maximum overlap of two boxes of a class.
+            classes: indices or names of the classes to keep; None: all.
+            max_det: maximum number of objects.
+            agnostic_nms: suppresses boxes of different classes too.
             bgr: arrays have blue first, as OpenCV's do.
 
-        Returns a Result, of a list a list of them."""
+        Returns a Result; for a list of images a list of Results."""
         if isinstance(image, (list, tuple)):
             return [self(each, conf=conf, iou=iou, classes=classes, max_det=max_det,
                          agnostic_nms=agnostic_nms, bgr=bgr) for each in image]
@@ -186,8 +186,8 @@ class Model:
     def stream(self, source: Union[Path, Frames, Iterable[Any]], *, conf: float = 0.25,
                iou: float = 0.45, classes: Classes = None, max_det: int = 300,
                agnostic_nms: bool = False) -> Iterator[Result]:
-        """Results one after the other: of a folder, a video, open()'s frames, or an iterable of
-        images. Arguments as of a call."""
+        """Yields one Result after the other: for a folder, a video, open()'s frames, or an iterable
+        of images. Takes the arguments of a call."""
         wanted = self._wanted(classes)
         for frame in _frames_of(source):
             result = self._run(frame.image, frame.source, conf, iou, wanted, max_det, agnostic_nms)
@@ -198,11 +198,12 @@ class Model:
     def track(self, source: Union[Path, Frames, Iterable[Any]], *,
               tracker: Union["AnyTracker", TrackerKind] = "bytetrack", coasting: bool = False,
               **options: Any) -> Iterator[Result]:
-        """stream(), with the identities that a tracker gives: ``detections.tracker_id``.
+        """stream() with a tracker, which sets ``detections.tracker_id``.
 
         Args:
-            tracker: a Tracker, which goes on from the frames that it has seen, or the kind of one.
-            coasting: adds tracks that a frame does not show.
+            tracker: the kind of a new tracker, or a Tracker, which continues from the frames that
+                it has seen.
+            coasting: adds tracks that are not seen in a frame.
             options: conf, iou, classes, max_det, agnostic_nms, as of a call."""
         follower = Tracker(tracker) if isinstance(tracker, str) else tracker
         for result in self.stream(source, **options):
@@ -213,18 +214,18 @@ class Model:
     def val(self, gt: Union[Path, Mapping[str, Any]], images: Path, *,
             preset: str = "ultralytics-val", conf: Optional[float] = None,
             iou: Optional[float] = None, masks: Optional[bool] = None) -> Scores:
-        """Average precision and recall of the model on images of yours, as ``halyard val --model``
-        measures them.
+        """Average precision and recall of the model on your images, measured as by
+        ``halyard val --model``.
 
         Args:
             gt: COCO's instances: a file or its dict; images: the folder of the files that it names.
-            preset: whose rules make the network's input and choose among its boxes:
-                "ultralytics-val", "ultralytics" or "hal"; conf and iou go before it.
-            masks: measures masks beside boxes: ``scores.masks``. None: where the model gives them
+            preset: the rules that make the network's input and select its boxes:
+                "ultralytics-val", "ultralytics" or "hal"; conf and iou overrule it.
+            masks: measures masks too: ``scores.masks``. None: if the model gives them
                 and every annotation has a segmentation.
 
-        Classes are matched to categories by name, or by order where no name is the same and there
-        are as many."""
+        Classes are matched to categories by name; if no name matches and the counts are equal, by
+        order."""
         measured = Measured(gt, images, preset, conf, iou)
         return measure(measured, self._processor, self._input, self._infer, self._describe_by,
                        self.names, masks)
@@ -244,7 +245,7 @@ class Model:
         return wanted
 
     def _input(self) -> Tensor:
-        """An input of this thread."""
+        """The input tensor of this thread."""
         made: Optional[Tensor] = getattr(self._local, "input", None)
         if made is None:
             if self._engine is not None:
@@ -275,7 +276,7 @@ class Model:
         return [np.asarray(each) if not isinstance(each, Tensor) else each for each in found]
 
     def _describe_by(self, outputs: List[Any]) -> ModelDescription:
-        """The description, which an engine that says nothing of its outputs shows by them."""
+        """The description; for an engine without metadata, from the first outputs."""
         with self._lock:
             if self._description is None:
                 self._description = _core._describe_outputs(outputs, self._size,
@@ -303,7 +304,7 @@ class Model:
         placed = time.perf_counter()
         outputs = self._infer(made)
         inferred = time.perf_counter()
-        # Those of other classes count before they are left out.
+        # Other classes count in the decode; they are left out afterwards.
         most = max_det if wanted is None else max(max_det, 3000)
         decoder = self._decoder(outputs, conf, iou, most, agnostic)
         found: Detections = decoder.decode(outputs, batch=0)

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def _plain(value: Any) -> Any:
-    # Called for what json cannot write: members of enumerations, NumPy's integers, other iterables.
+    # Called for values that json cannot write: enumerations, NumPy's integers, other iterables.
     if isinstance(value, enum.Enum):
         return value.name
     try:

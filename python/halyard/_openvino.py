@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds OpenVINO's libraries in the package openvino, so that the engine's shared object, which
-lies beside the library and links them, finds them loaded."""
+"""Loads OpenVINO's libraries from the package openvino. The engine's shared object, which is
+beside the library and links them, then finds them loaded."""
 from __future__ import annotations
 
 import ctypes
@@ -14,7 +14,7 @@ _loaded: List[ctypes.CDLL] = []
 
 
 def folder() -> Optional[str]:
-    """The package's folder of libraries; None where it is not installed."""
+    """The package's folder of libraries; None if it is not installed."""
     try:
         spec = importlib.util.find_spec("openvino")
     except (ImportError, ValueError):
@@ -27,7 +27,7 @@ def folder() -> Optional[str]:
 
 
 def prepare() -> None:
-    """Loads the package's library, once. HALYARD_OPENVINO_DIR goes before it."""
+    """Loads the package's library, once. HALYARD_OPENVINO_DIR takes precedence."""
     if _loaded or os.environ.get("HALYARD_OPENVINO_DIR"):
         return
     libs = folder()
@@ -35,14 +35,14 @@ def prepare() -> None:
         return
     for path in sorted(pathlib.Path(libs).glob("libopenvino.so*")):
         try:
-            _loaded.append(ctypes.CDLL(str(path)))  # RTLD_LOCAL: its names stay its own
+            _loaded.append(ctypes.CDLL(str(path)))  # RTLD_LOCAL: keeps its names private
             return
         except OSError:
             continue
 
 
 def explain(what: str, is_unsupported: bool) -> str:
-    """What to say where the engine cannot be used; empty: what the library says."""
+    """The text for an engine that cannot be used; empty: use the library's text."""
     if not is_unsupported or not what.startswith(("OpenVINO", "this build")):
         return ""
     if folder() is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Overlay: what was found, drawn on images of any drawable format."""
+"""Overlay: draws detections on images of any drawable format."""
 from __future__ import annotations
 
 import importlib.util
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Overlay"]
 
-# Formats that boxes and text are drawn on as they lie.
+# Formats on which boxes and text are drawn directly.
 _DIRECT = (PixelFormat.Rgb, PixelFormat.Rgba)
 _DRAWABLE = (*_DIRECT, PixelFormat.Bgr, PixelFormat.Bgra, PixelFormat.PlanarRgb,
              PixelFormat.PlanarRgba, PixelFormat.Grey, PixelFormat.Nv12)
-# Fonts that other packages bring, where the system has none.
+# Fonts of other packages, for systems without fonts.
 _FONTS = (("matplotlib", "mpl-data/fonts/ttf/DejaVuSans.ttf"), ("cv2", "qt/fonts/DejaVuSans.ttf"))
 
 
@@ -42,18 +42,18 @@ def _fonts_of_packages() -> List[str]:
 
 class Overlay:
     """Draws boxes with names and scores, track ids and their trails, masks, keypoints and oriented
-    boxes. Keeps the trails of the tracks it has drawn: one overlay for one camera.
+    boxes. Keeps the trails of the tracks that it has drawn: use one overlay for each camera.
 
     Args:
         names: of classes; None: those of the Detections.
-        color_by: what chooses a colour; None: "track" where there are ids, else "class".
+        color_by: what determines a colour; None: "track" if there are ids, else "class".
         line_width, text_size: pixels; 0: by the image's size.
         opacity: of masks, 0..1.
-        show_confidence: writes the score behind the name.
-        trail_length: points of a track's trail; 0: none.
+        show_confidence: writes the score after the name.
+        trail_length: points of a track's trail; 0: no trail.
         font: path of a font file; "": one of the system's.
 
-    Raises MissingFileError where there is no font: the message names the package to install."""
+    Raises MissingFileError if there is no font: the message names the package to install."""
 
     @helpful
     def __init__(self, names: Names = None, *,
@@ -71,7 +71,7 @@ class Overlay:
         self._for("class", self._names or ())
 
     def _for(self, color_by: str, names: Sequence[str]) -> _core._OverlayCore:
-        """The drawer of these names; another one than last time forgets trails."""
+        """The drawer for these names. A change of names forgets the trails."""
         if self._core is None or self._made_for != (color_by, tuple(names)):
             self._core, self._made_for = self._made(color_by, names), (color_by, tuple(names))
         return self._core
@@ -154,7 +154,7 @@ def _target(picture: Any) -> Tensor:
 
 
 def _mask_map(found: Detections, keys: Any, size: Tuple[int, int]) -> Tuple[Any, Any]:
-    """The number of the best object at each pixel, from 1 on, and the colours of all numbers."""
+    """The number of the best object at each pixel, from 1 on, and the colour of each number."""
     kind: Any = np.uint8 if len(found) < 255 else np.uint16
     labels = np.zeros((size[1], size[0]), kind)
     items = found._mask_items or []
@@ -193,7 +193,7 @@ def _spot(view: NDArray[np.uint8], x: float, y: float, color: Sequence[int], rea
 
 
 def _segment(view: NDArray[np.uint8], start: Any, end: Any, color: Sequence[int]) -> None:
-    """A line of 2 pixels; of points far outside the part in the image alone is walked."""
+    """Draws a line 2 pixels wide. Walks only its part inside the image, however long it is."""
     height, width = view.shape[:2]
     steps = int(min(np.abs(end - start).max() + 1, 4 * (width + height)))
     for x, y in start + np.linspace(0, 1, steps + 1)[:, None] * (end - start):
@@ -202,7 +202,7 @@ def _segment(view: NDArray[np.uint8], start: Any, end: Any, color: Sequence[int]
 
 
 def _over(target: Tensor, draw: Any) -> None:
-    """Draws on a copy in R G B, and writes back the pixels that this changed."""
+    """Draws on an R G B copy, and writes back the changed pixels."""
     width, height = int(target.width or 0), int(target.height or 0)
     processor = ImageProcessor()
     copy = Tensor.image(width, height, PixelFormat.Rgb, mem=TensorMemory.MEM)

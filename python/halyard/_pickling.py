@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How tensors travel between processes: by value, or by descriptor where multiprocessing carries
-descriptors (its queues, pipes and process arguments) and the memory has one."""
+"""Pickling of tensors: by value, or by descriptor where multiprocessing can send descriptors (its
+queues, pipes and process arguments) and the memory has one."""
 import os
 from multiprocessing import reduction
 from typing import Any, Dict, Union
@@ -15,7 +15,7 @@ _Made = Union[Tensor, _ReferenceTensor]
 
 
 def _class_of(tensor: _Tensor) -> Any:
-    """The module's class that another process makes of it: TensorHandles become Tensors."""
+    """The class that another process makes of it: TensorHandles become Tensors."""
     return _ReferenceTensor if isinstance(tensor, _ReferenceTensor) else Tensor
 
 

@@ -11,7 +11,7 @@ from ._errors import InvalidArgumentError
 
 
 class _Memory:
-    """Bytes at an address as NumPy sees them; keeps the array alive that they belong to."""
+    """Bytes at an address, as NumPy sees them. Keeps their owner alive."""
 
     def __init__(self, base: Any, interface: dict[str, Any]) -> None:
         self.base = base
@@ -23,7 +23,7 @@ def _refuse(text: str) -> InvalidArgumentError:
 
 
 def dtype_of(fields: List[PointField]) -> np.dtype[Any]:
-    """The fields as a dtype, as long as a point's last field reaches."""
+    """The fields as a dtype that ends with the last field."""
     formats = [np.dtype(f.datatype) if f.count == 1 else np.dtype((f.datatype, (f.count,)))
                for f in fields]
     end = max(f.offset + one.itemsize for f, one in zip(fields, formats))
@@ -79,7 +79,7 @@ def from_structured(array: np.ndarray[Any, Any], pool: Optional[TensorPool]) -> 
 
 
 def sixteen(matrix: Any) -> List[float]:
-    """The numbers of a 4 x 4 matrix, row by row."""
+    """The 16 numbers of a 4 x 4 matrix, row by row."""
     rows = np.asarray(matrix, np.float64)
     if rows.shape != (4, 4):
         raise _refuse(f"matrix: must be 4 x 4 ({list(rows.shape)})")

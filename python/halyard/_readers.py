@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks of asyncio that wait for a topic's descriptor."""
+"""asyncio tasks that wait for a topic's descriptor."""
 from __future__ import annotations
 
 import asyncio
@@ -11,8 +11,8 @@ from ._errors import InvalidArgumentError
 
 
 class Readers:
-    """Who waits for an endpoint, by event loop. A loop has one reader for a descriptor, which wakes
-    all of them: each looks for a message itself, so none is lost with a task that is cancelled."""
+    """The tasks that wait for an endpoint, by event loop. A loop has one reader for a descriptor,
+    which wakes all of them. Each task looks for a message itself: a cancelled task loses none."""
 
     def __init__(self, endpoint: _Endpoint) -> None:
         self._endpoint = endpoint
@@ -21,7 +21,7 @@ class Readers:
         self._is_closed = False
 
     async def wait(self, loop: asyncio.AbstractEventLoop, timeout: Optional[float]) -> None:
-        """Returns when there may be a message, or the time is over. Raises halyard.Error when the
+        """Returns when there may be a message, or after the timeout. Raises halyard.Error if the
         topic is closed."""
         future: asyncio.Future[None] = loop.create_future()
         fd = self._endpoint.fileno()
@@ -65,7 +65,7 @@ class Readers:
         self._leave_when_unused()
 
     def close(self) -> None:
-        """Wakes all with an error. The descriptor is given back when no loop watches it."""
+        """Wakes all tasks with an error. Closes the descriptor when no loop watches it."""
         with self._lock:
             self._is_closed = True
             loops = list(self._waiting)

@@ -29,7 +29,7 @@ class Result:
     ``detections``.
 
     - detections: Detections in pixels of the upright image;
-    - image: the image as a Tensor, as it was given; path: its file, or None;
+    - image: the image as a Tensor, as it was passed; path: its file, or None;
     - names: of the classes; task: "detect", "segment", "pose", "obb", "classify", "semantic";
     - placement: the map between the image and the network's input;
     - speed: milliseconds of "preprocess", "inference" and "postprocess"."""
@@ -48,7 +48,7 @@ class Result:
 
     @property
     def names(self) -> Optional[Tuple[str, ...]]:
-        """Of the classes."""
+        """Names of the classes."""
         return self.detections.names
 
     def __len__(self) -> int:
@@ -62,7 +62,7 @@ class Result:
 
     @property
     def top(self) -> List[Tuple[str, float]]:
-        """Of classifiers: (name, confidence), best first."""
+        """For classifiers: (name, confidence), best first."""
         found = self.detections
         if found.top_classes is None or found.top_scores is None:
             return []
@@ -71,7 +71,7 @@ class Result:
 
     @property
     def class_map(self) -> Optional[NDArray[np.uint8]]:
-        """Of semantic segmentation: the class of every pixel of the upright image, (H, W)."""
+        """For semantic segmentation: the class of every pixel of the upright image, (H, W)."""
         scores = self.detections.class_scores
         if scores is None:
             return None
@@ -113,20 +113,20 @@ class Result:
         return pixels
 
     def save(self, path: Union[str, "os.PathLike[str]"], quality: int = 90) -> None:
-        """Writes plot() as the file's name says: ``Tensor.save``."""
+        """Writes plot() in the format of the file's name: ``Tensor.save``."""
         imwrite(path, self.plot(), quality)
 
     def _repr_png_(self) -> bytes:
-        """What a notebook shows."""
+        """PNG for a notebook."""
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "plot.png")
             imwrite(file, self.plot())
             return file.read_bytes()
 
     def show(self) -> None:
-        """Opens a window with plot(), of Pillow or OpenCV, or shows it in a notebook.
+        """Shows plot() in a window of Pillow or OpenCV, or in a notebook.
 
-        Raises UnsupportedError where there is no display: save() writes a file."""
+        Raises UnsupportedError without a display: save() writes a file."""
         if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
             try:
                 from IPython import get_ipython  # type: ignore[import-not-found, unused-ignore]
@@ -149,17 +149,17 @@ class Result:
         pillow.fromarray(self.plot()).show()
 
     def to_dict(self) -> Dict[str, Any]:
-        """As of Detections, with "path", "task" and "speed"."""
+        """Detections.to_dict(), with "path", "task" and "speed"."""
         return {**self.detections.to_dict(), "path": self.path, "task": self.task,
                 "speed": self.speed}
 
     def to_coco(self, image_id: Any = None,
                 category_ids: Optional[Sequence[int]] = None) -> List[Dict[str, Any]]:
-        """As of Detections."""
+        """Detections.to_coco()."""
         return self.detections.to_coco(image_id, None, category_ids)
 
     def to_supervision(self) -> Any:
-        """As of Detections."""
+        """Detections.to_supervision()."""
         return self.detections.to_supervision()
 
     def __str__(self) -> str:

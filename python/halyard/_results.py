@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What decoding gives in halyard.edgefirst: tuples, as programs take them apart, with names, the
-unit of their boxes, and ways to other packages. ProtoDetections is halyard's too."""
+"""The results of decoding in halyard.edgefirst: named tuples that programs unpack, with the
+unit of their boxes, and conversions for other packages. ProtoDetections is halyard's too."""
 from __future__ import annotations
 
 import uuid
@@ -25,21 +25,21 @@ Same = TypeVar("Same", bound="_Found")
 
 
 def _padded(rows: Any, count: int) -> Any:
-    """With NaN for the tracks that were not seen."""
+    """The rows, followed by NaN for tracks that were not seen."""
     missing = np.full((count - len(rows), *rows.shape[1:]), np.nan, rows.dtype)
     return np.concatenate([rows, missing])
 
 
 class _Frame(NamedTuple):
-    """An image that boxes are wanted in: its size, and the map from its pixels to the results'
-    own units."""
+    """The image of exported boxes: its size, and the map from its pixels to the results' own
+    units."""
 
     size: Optional[Size]
     own: Any
 
 
 class _Found:
-    """What the results share. The classes below have boxes, scores and classes.
+    """The common part of the results. The classes below have boxes, scores and classes.
 
     - unit: "pixels" of the network's input, "fractions" of it (halyard.edgefirst alone), "source":
       pixels of the image, after to_source(); None: not known;
@@ -48,11 +48,11 @@ class _Found:
     - rotated: of oriented boxes float32 (N, 5): centre, width, height, angle in radians, clockwise
       as seen; boxes are the upright ones around them;
     - top_classes, top_scores: of classifiers uintp (M,), float32 (M,), best first;
-    - mask_boxes: float32 (N, 4), what the bytes of each instance mask cover, in the unit that boxes
-      had when they were decoded; a little more than the boxes.
+    - mask_boxes: float32 (N, 4), the area of the bytes of each instance mask, in the unit that
+      boxes had when they were decoded; slightly larger than the boxes.
 
-    None where the model has no such thing. Of tracked results keypoints, rotated and masks belong
-    to the first boxes, those that were seen in this frame."""
+    None if the model does not give the value. In tracked results keypoints, rotated and masks
+    belong to the first boxes, those that were seen in this frame."""
 
     __slots__ = ()
     boxes: Any
@@ -68,7 +68,7 @@ class _Found:
     _placement: Optional[Placement] = None
 
     def _replace(self: Same, **changes: Any) -> Same:
-        """A copy with other fields. With other boxes its unit is not known."""
+        """A copy with other fields. With other boxes, its unit is not known."""
         made: Same = super()._replace(**changes)  # type: ignore[misc]
         made.__dict__.update(self.__dict__)
         if "boxes" in changes:
@@ -77,7 +77,7 @@ class _Found:
 
     @property
     def xyxy(self) -> Any:
-        """Boxes, float32 (N, 4): the name of it in Ultralytics' results."""
+        """Boxes, float32 (N, 4): Ultralytics' name."""
         return self.boxes
 
     @property
@@ -98,8 +98,8 @@ class _Found:
 
     def to_source(self: Same, placement: Placement) -> Same:
         """A copy whose boxes, keypoints and rotated boxes are in pixels of the image that
-        ``placement`` took into the network's input; boxes and keypoints end at its edges. Of
-        tracked results ``tracks`` stay as they are.
+        ``placement`` converted to the network's input. Boxes and keypoints are clipped to its
+        edges. ``tracks`` of tracked results do not change.
 
         Raises ValueError for boxes of another unit, or of an input of another size."""
         check_unit(self, placement)
@@ -119,7 +119,7 @@ class _Found:
         return made
 
     def _in_frame(self, size: Optional[Size], placement: Optional[Placement]) -> Tuple[Any, _Frame]:
-        """The results with boxes in pixels of an image, and that image."""
+        """The results with boxes in pixels of an image, and this image."""
         if placement is not None:
             if size is not None and tuple(size) != tuple(placement.source):
                 raise _wrong("size: must be that of the placement's source, or left out")
@@ -146,11 +146,11 @@ class _Found:
         return made, _Frame(size, (1 / scale[0], 0, 0, 0, 1 / scale[1], 0))
 
     def _own_size(self) -> Optional[Size]:
-        """Of the network's input in the unit of boxes. Boxes of no known unit are fractions."""
+        """Size of the network's input in the unit of boxes. Boxes of unknown unit are fractions."""
         return self.input_dims if self.unit == "pixels" else (1, 1)
 
     def _plain(self, size: Optional[Size], placement: Optional[Placement]) -> Any:
-        """The same as Detections with names, in an image that boxes are wanted in."""
+        """The same as Detections with names, in the image of the export."""
         found, frame = self._in_frame(size, placement)
         count, fields = len(found.boxes), {}
         if found.keypoints is not None:
@@ -209,8 +209,9 @@ class Detections(_Masked, _DetectionsFields):
     - masks: list of uint8 (h, w, c): one for each box with c = 1, or scores of c classes of the
       whole image; empty where the model has none.
 
-    ``unit``, ``input_dims``, ``keypoints``, ``rotated``, ``top_classes`` and ``top_scores`` come
-    beside the tuple; ``placement.to_source(detections)`` gives the same in pixels of the image.
+    ``unit``, ``input_dims``, ``keypoints``, ``rotated``, ``top_classes`` and ``top_scores`` are
+    attributes of the tuple; ``placement.to_source(detections)`` gives the same in pixels of the
+    image.
     """
 
 
@@ -229,17 +230,17 @@ class ProtoDetections(_Found, _ProtoDetectionsFields):
     - classes, which is also ``class_id``: uintp (N,);
     - protos: the ProtoData that masks are made from; None where the model has no instance masks.
 
-    ``unit``, ``input_dims``, ``keypoints``, ``rotated``, ``top_classes`` and ``top_scores`` come
-    beside the tuple. ``ImageProcessor.materialize_masks(*found)`` makes the masks."""
+    ``unit``, ``input_dims``, ``keypoints``, ``rotated``, ``top_classes`` and ``top_scores`` are
+    attributes of the tuple. ``ImageProcessor.materialize_masks(*found)`` makes the masks."""
 
     @property
     def confidence(self) -> NDArray[np.float32]:
-        """Scores: the name of them in Detections."""
+        """Scores: their name in Detections."""
         return self[1]
 
     @property
     def class_id(self) -> NDArray[np.uintp]:
-        """Classes: the name of them in Detections."""
+        """Classes: their name in Detections."""
         return self[2]
 
 
@@ -252,16 +253,17 @@ class _TrackedDetectionsFields(NamedTuple):
 
 
 class TrackedDetections(_Masked, _TrackedDetectionsFields):
-    """Result of ``Decoder.decode_tracked``: boxes of the tracks, those seen in this frame first;
-    ``masks[i]`` belongs to ``boxes[i]``, coasting tracks have none; ``tracks[i]`` names it."""
+    """Result of ``Decoder.decode_tracked``: boxes of the tracks, those seen in this frame first.
+    ``masks[i]`` belongs to ``boxes[i]``; coasting tracks have no mask. ``tracks[i]`` identifies
+    the object of ``boxes[i]``."""
 
 
-# What calls take in place of boxes, scores and classes.
+# Result types that calls take instead of boxes, scores and classes.
 RESULTS = (_Found, Plain)
 
 
 def mask_bytes(result: Any) -> Optional[List[Any]]:
-    """The bytes of a result's masks, as drawing takes them."""
+    """The bytes of a result's masks, in the form that drawing takes."""
     if not isinstance(result, Plain):
         return getattr(result, "masks", None)
     if result.class_scores is not None:

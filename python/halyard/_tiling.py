@@ -41,11 +41,11 @@ class TilingConfig:
 
     Args:
         tile_w, tile_h: size of the network's input in pixels.
-        overlap: least share of a tile that its neighbour covers too, in [0, 1).
+        overlap: minimum share of a tile that its neighbour covers too, in [0, 1).
         fit: Fit.Stretch or Fit.Letterbox, for frames smaller than a tile.
-        pad: R, G, B, A of what a letterbox leaves free, 0..255.
+        pad: R, G, B, A of the pad of a letterbox, 0..255.
 
-    The values are checked where they are used.
+    The values are checked at their use.
     """
 
     tile_w: int
@@ -88,7 +88,7 @@ class TileSpec:
 
 @dataclass(frozen=True)
 class TilePlacement:
-    """Where a tile lies in its frame.
+    """The place of a tile in its frame.
 
     Args:
         index, count: number of the tile, and of all tiles of the frame.
@@ -120,8 +120,8 @@ class MergeConfig:
         metric: MatchMetric.Ios, intersection over the smaller box, or MatchMetric.Iou.
         threshold: two boxes match when the metric is at least this; 0..1.
         class_agnostic: boxes of different classes match too.
-        max_det: most detections given.
-        score_threshold: detections below it take no part.
+        max_det: maximum number of detections.
+        score_threshold: detections below it are ignored.
     """
 
     metric: MatchMetric = MatchMetric.Ios
@@ -152,10 +152,11 @@ def tile_grid(frame_w: int, frame_h: int, tile_w: int, tile_h: int,
 def lift_tile_boxes(bbox: Union[Detections, ArrayLike], scores: Optional[ArrayLike],
                     classes: Optional[ArrayLike], placement: TilePlacement,
                     input_dims: Optional[Tuple[int, int]] = None) -> Arrays:
-    """Boxes of one tile as frame pixels: what a Decoder gives, with None for scores and classes;
-    or (N, 4) in fractions of the network's input, or in its pixels where ``input_dims`` is given.
+    """Boxes of one tile in frame pixels. Takes the result of a Decoder, with None for scores and
+    classes; or (N, 4) in fractions of the network's input, or in its pixels if ``input_dims`` is
+    given.
 
-    The letterbox is undone and boxes end at the tile's edges. Returns (boxes, scores, classes):
+    The letterbox is undone and boxes are clipped to the tile. Returns (boxes, scores, classes):
     float32 (N, 4), float32 (N,), uintp (N,)."""
     return _core._lift_tile_boxes(bbox, scores, classes, placement, input_dims)
 
@@ -163,6 +164,6 @@ def lift_tile_boxes(bbox: Union[Detections, ArrayLike], scores: Optional[ArrayLi
 def merge_tiled_detections(bbox: Any, scores: Any, classes: Any, cfg: MergeConfig) -> Arrays:
     """Merges detections of several tiles, boxes (N, 4) in frame pixels.
 
-    The best of those that match takes the box around all of them and keeps its score and class.
+    The best of those that match gets the box around all of them and keeps its score and class.
     Returns (boxes, scores, classes), best first: float32 (N, 4), float32 (N,), uintp (N,)."""
     return _core._merge_tiled_detections(bbox, scores, classes, cfg)

@@ -25,7 +25,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class SerializerLike(Protocol[T]):
-    """What Topic takes as a type of messages: a name, and the way to bytes and back."""
+    """What Topic takes as a type of messages: a name, and the conversions to and from bytes."""
 
     @property
     def name(self) -> str: ...
@@ -40,9 +40,9 @@ class Serializer(Generic[T]):
 
     Args:
         name: of the message type, the same in all programs, 1..200 bytes.
-        encode: an object as bytes, or as what has a contiguous buffer.
-        decode: bytes, which may come from anybody, as an object. What it refuses by a ValueError
-            counts as lost; other exceptions reach the caller of recv().
+        encode: converts an object to bytes, or to an object with a contiguous buffer.
+        decode: converts bytes, which may come from anybody, to an object. A message that it
+            refuses by a ValueError counts as lost; other exceptions reach the caller of recv().
     """
 
     def __init__(self, name: str, encode: Callable[[T], Any],
@@ -53,13 +53,13 @@ class Serializer(Generic[T]):
 
 
 class _Plain:
-    """A struct as the bytes that C++ has: the name is that of message_name there."""
+    """A struct as bytes in the layout of C++; the name is that of message_name there."""
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self.dtype = dtype
 
     def encode(self, message: Any) -> bytes:
-        # Zeros first: the bytes between fields travel too.
+        # Zeros first: the bytes between fields are sent too.
         array = np.zeros((), self.dtype)
         if isinstance(message, Mapping):
             names = self.dtype.names or ()
@@ -69,7 +69,7 @@ class _Plain:
             for name, value in message.items():
                 array[name] = value
             return array.tobytes()
-        # NumPy would match fields of another struct by their order.
+        # NumPy would match the fields of another struct by their order.
         given = getattr(message, "dtype", self.dtype)
         if given != self.dtype or getattr(message, "shape", ()) != ():
             raise _refuse(f"message: must be one of {self.dtype}, a tuple or a dict ({given})")
@@ -104,28 +104,28 @@ def _plain_of(type: Any, name: Optional[str]) -> Optional[_Plain]:
 class Topic(Generic[T]):
     """Messages of one type by name, from any process to any process of this machine.
 
-    Frames stay where they are: a tensor in a pool's memory or in a DMA-BUF travels as a descriptor,
-    another one is copied into the topic's pool first. What a pool has is read-only once sent. Any
-    number of threads may use one object; each message goes to one of those that receive. Iterate
-    over it (``for frame in topic``, ``async for frame in topic``) to wait for message after
-    message, until it is closed.
+    Frames are not copied: a tensor in a pool's memory or in a DMA-BUF is sent as a descriptor.
+    Any other tensor is copied into the topic's pool first. Memory of a pool is read-only once it
+    is sent. Any number of threads may use one object; each message is given to one of the
+    receivers. Iterate over it (``for frame in topic``, ``async for frame in topic``) to wait for
+    one message after the other, until it is closed.
 
     Args:
-        name: words of letters, digits and ``_ - .``, parted by ``/``.
+        name: letters, digits and ``_ - .``, in parts that ``/`` separates.
         type: Tensor, Image, PointCloud, DepthImage, bytes, a structured NumPy dtype with
             `message_name` (the plain struct of that name in C++), or a Serializer.
         depth: messages kept for each publisher, 1..4096; 16.
-        overflow: what happens when a subscriber has not read the oldest of them: "drop_oldest"
+        overflow: what happens if a subscriber has not read the oldest message: "drop_oldest"
             (the default), "drop_newest", or "block".
         history: how many a late subscriber gets, 0..depth; 0.
-        max_endpoints: publishers, and subscribers, 1..1024; 64.
+        max_endpoints: maximum number of publishers, and of subscribers, 1..1024; 64.
         pool: a TensorPoolConfig, the limits of the topic's pool.
         role: "publisher", "subscriber" or "both".
-        latest_only: recv() gives the newest message and passes over older ones.
-        receives_own: what this object sends, it receives.
-        block_timeout: seconds that send() waits where overflow is "block"; None: for ever.
+        latest_only: recv() gives the newest message and skips older ones.
+        receives_own: this object receives its own messages.
+        block_timeout: seconds that send() waits if overflow is "block"; None: forever.
 
-    None means what the topic has, where others have made it, else for the default. Raises
+    None means the topic's value, if others have made the topic, else the default. Raises
     halyard.Error: a name or a limit (the message names it), or another type or other limits than
     those that the topic has. A child of fork() makes topics of its own.
     """
@@ -187,7 +187,7 @@ class Topic(Generic[T]):
 
     @property
     def lost(self) -> int:
-        """Messages that were lost so far, as recv() found."""
+        """Messages lost so far, as recv() has found."""
         return self._endpoint.lost
 
     @property
@@ -196,7 +196,7 @@ class Topic(Generic[T]):
         return self._endpoint.pool()
 
     def stats(self) -> TopicStats:
-        """Counts of this endpoint, and what the topic is."""
+        """The counters of this endpoint, and the topic's properties."""
         return self._endpoint.stats()
 
     def alloc_tensor(self, shape: Sequence[int], dtype: Any = "float32",
@@ -206,11 +206,11 @@ class Topic(Generic[T]):
         return self.pool.alloc(shape, dtype, device, timeout=timeout)
 
     def send(self, message: Any, *, timeout: Optional[float] = None) -> None:
-        """Sends a message: of type Tensor any tensor or array, of type bytes what has a contiguous
-        buffer. Never waits, unless `overflow` is "block": then up to `timeout` seconds, None being
-        `block_timeout`. Raises TypeError, and halyard.Error: CapacityError (drop_newest: refused;
-        the pool has no room for a copy), WaitTimeoutError (block), UnsupportedError (not a
-        publisher; a child of fork())."""
+        """Sends a message. A topic of type Tensor takes any tensor or array, one of type bytes any
+        object with a contiguous buffer. Waits only if `overflow` is "block": up to `timeout`
+        seconds; None means `block_timeout`. Raises TypeError, and halyard.Error: CapacityError
+        (drop_newest: refused; the pool has no space for a copy), WaitTimeoutError (block),
+        UnsupportedError (not a publisher; a child of fork())."""
         data = message if self._codec is None else self._codec.encode(message)
         self._endpoint.send(data, timeout)
 
@@ -220,8 +220,8 @@ class Topic(Generic[T]):
         self.send(TensorHandle.of(handle), timeout=timeout)
 
     def recv(self, timeout: Optional[float] = 0) -> Optional[T]:
-        """The next message; None when there is none in time. Tensors in a pool's memory are
-        TensorHandles. `timeout`: seconds, 0: does not wait, None: waits for ever. Ctrl-C ends a
+        """The next message; None if there is none in time. Tensors in a pool's memory are
+        TensorHandles. `timeout`: seconds, 0: does not wait, None: waits forever. Ctrl-C ends a
         wait."""
         begin = time.monotonic()
         left = timeout
@@ -236,8 +236,8 @@ class Topic(Generic[T]):
                 left = max(0.0, begin + timeout - time.monotonic())
 
     def recv_handle(self, timeout: Optional[float] = 0) -> Optional[TensorHandle]:
-        """The same for topics of tensors, as the handle that a tensor in a pool's memory is. Raises
-        InvalidArgumentError for a tensor in other memory."""
+        """The same for topics of tensors, with the tensor as a TensorHandle. Raises
+        InvalidArgumentError for a tensor that is not in a pool's memory."""
         found: Any = self.recv(timeout)
         if found is None or isinstance(found, TensorHandle):
             return found
@@ -251,17 +251,17 @@ class Topic(Generic[T]):
             return None
 
     def has_message(self) -> bool:
-        """Whether recv() would find something."""
+        """Whether recv() would return a message."""
         return self._endpoint.has_message()
 
     def fileno(self) -> int:
         """A descriptor for select, epoll and event loops: readable when messages may be there. It
-        is the topic's own. Call recv() until it gives None, which makes it wait again."""
+        belongs to the topic. Call recv() until it gives None, which resets the descriptor."""
         return self._endpoint.fileno()
 
     async def recv_async(self, timeout: Optional[float] = None) -> Optional[T]:
-        """The next message, for the running asyncio loop; None when there is none in `timeout`
-        seconds. A call that is cancelled has taken no message."""
+        """The next message, for the running asyncio loop; None if there is none within `timeout`
+        seconds. A cancelled call has taken no message."""
         loop = asyncio.get_running_loop()
         end = None if timeout is None else loop.time() + timeout
         while True:
@@ -300,7 +300,7 @@ class Topic(Generic[T]):
 
     def close(self) -> None:
         """Leaves the topic; a second call does nothing. Threads and tasks that wait get a
-        halyard.Error. Messages that were received stay."""
+        halyard.Error. Received messages stay valid."""
         self._endpoint.refuse()
         self._readers.close()
 

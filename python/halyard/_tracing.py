@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tracing: what the library does and when, written as Chrome trace JSON (open it at
+"""Tracing: what the library does and when, as Chrome trace JSON (open it at
 https://ui.perfetto.dev)."""
 import os
 from types import TracebackType
@@ -14,8 +14,8 @@ __all__ = ["Tracing", "is_tracing_active", "span"]
 class Tracing:
     """A recording of every span of every thread, from ``start()`` to ``stop()``.
 
-    Use it in a ``with`` statement, or call ``start()`` and ``stop()``. Any number of sessions may
-    follow one another, of one object too; one records at a time.
+    Use it in a ``with`` statement, or call ``start()`` and ``stop()``. Sessions may follow one
+    another, also of one object; one records at a time.
 
     Args:
         path: the file to write, str or os.PathLike. It appears, complete, at ``stop()``.
@@ -28,13 +28,13 @@ class Tracing:
         self._is_mine = False
 
     def start(self) -> None:
-        """Begins to record. Raises RuntimeError when a session records already, and the matching
-        kinds of it when the file cannot be made."""
+        """Begins to record. Raises RuntimeError if a session already records, and its matching
+        subclasses if the file cannot be made."""
         _core._trace_start(self._path)
         self._is_mine = True
 
     def stop(self) -> None:
-        """Ends this recording and writes the file; does nothing when it does not record."""
+        """Ends this recording and writes the file; does nothing if it does not record."""
         if self._is_mine:
             self._is_mine = False
             _core._trace_stop()
@@ -55,12 +55,12 @@ class Tracing:
 class span:
     """A span of your own in the trace: ``with ef.span("decode", frame=7): ...``.
 
-    Costs next to nothing while no session records. It is open on the thread that entered it, and
-    may be entered again once it is closed. The same name should stand for the same kind of work:
+    It costs almost nothing while no session records. It is open on the thread that entered it, and
+    may be entered again once it is closed. Use the same name for the same kind of work:
     names are kept until the process ends, the first 4096 of them.
 
     Args:
-        name: what the viewer shows.
+        name: shown by the viewer.
         args: at most eight values to show with it: int, float, or text of which 47 bytes are kept.
     """
 

@@ -23,20 +23,21 @@ class Tracker:
     ``tracker_id``. One tracker follows one camera; calls of several threads wait for each other.
 
     Args:
-        kind: "bytetrack" (trusts a new object at once), "bytetrack-paper" (as published: when the
-            next frame has it too), "ocsort" (for objects that turn), "sort" (the plain original).
-        high_score: least score that starts a track (bytetrack 0.7, bytetrack-paper and ocsort 0.6);
-            weaker detections only continue one.
-        low_score: of bytetrack-paper: weaker detections do not count (0.1).
-        min_score: of sort: weaker detections do not count (0).
-        min_iou: least overlap of a detection and a track (bytetrack 0.25, ocsort and sort 0.3).
+        kind: "bytetrack" (trusts a new object at once), "bytetrack-paper" (as published: trusts it
+            when the next frame has it too), "ocsort" (for objects that change direction), "sort"
+            (the plain original).
+        high_score: minimum score that starts a track (bytetrack 0.7, bytetrack-paper and ocsort
+            0.6); weaker detections only continue one.
+        low_score: of bytetrack-paper: weaker detections are ignored (0.1).
+        min_score: of sort: weaker detections are ignored (0).
+        min_iou: minimum overlap of a detection and a track (bytetrack 0.25, ocsort and sort 0.3).
         min_hits: of ocsort and sort: detections in a row before a track is trusted (3).
         inertia: of ocsort: weight of the direction (0.2).
-        coast: seconds that a track lives unseen (bytetrack 0.5, bytetrack-paper and ocsort 1, sort
-            1.5 frames).
-        frame_rate: frames a second of updates that do not say their time.
+        coast: seconds that a track is kept unseen (bytetrack 0.5, bytetrack-paper and ocsort 1,
+            sort 1.5 frames).
+        frame_rate: frames a second of updates without a timestamp.
         class_aware: a detection only continues a track of its own class.
-        max_tracks: objects that are followed at once.
+        max_tracks: maximum number of objects that are followed at once.
 
     Raises ValueError for an option out of its range, or that the kind does not have."""
 
@@ -70,16 +71,16 @@ class Tracker:
     @helpful
     def update(self, detections: Detections, timestamp_ns: Optional[int] = None, *,
                coasting: bool = False) -> Detections:
-        """Moves to the next frame and associates its detections.
+        """Advances to the next frame and associates its detections.
 
         Args:
-            detections: of one frame; in the same unit in every frame, best in pixels of the
+            detections: of one frame; in the same unit in every frame, preferably in pixels of the
                 image.
-            timestamp_ns: when the frame was taken, not before the last one; None: a frame after it.
+            timestamp_ns: time of the frame, not before the last one; None: one frame after it.
             coasting: adds the tracks that were not seen in this frame, at their predicted boxes.
 
         Returns the detections that belong to a track, by tracker_id, with their masks, keypoints
-        and ``xyxy`` as the tracker estimates it. ``is_coasting`` says which were not seen."""
+        and ``xyxy`` as the tracker estimates it. ``is_coasting`` marks those that were not seen."""
         if not isinstance(detections, Detections):
             raise TypeError("detections: must be Detections, not "
                             f"{type(detections).__name__}; of arrays make them by "
@@ -91,7 +92,7 @@ class Tracker:
 
     @property
     def left_out(self) -> int:
-        """Detections of the last update that are not tracked because max_tracks objects are."""
+        """Detections of the last update that are not tracked because of max_tracks."""
         return self._core.left_out
 
     def __repr__(self) -> str:
@@ -100,8 +101,8 @@ class Tracker:
 
 def _joined(of: Detections, boxes: Any, scores: Any, classes: Any, ids: Any, uuids: Any, rows: Any,
             coasting: bool) -> Detections:
-    """What was found, in the order of the tracks. rows: index of the detection, -1: not seen;
-    those come last."""
+    """The detections, in the order of the tracks. rows: index of the detection, -1: not seen;
+    those are last."""
     live = int((rows >= 0).sum())
     keep = len(rows) if coasting else live
     found: Detections = of[rows[:live]]
@@ -119,7 +120,7 @@ def _joined(of: Detections, boxes: Any, scores: Any, classes: Any, ids: Any, uui
     return found._with(**changes)
 
 
-# Small ids of trackers that name their tracks by UUID alone.
+# Small ids for trackers that name their tracks only by UUID.
 _NUMBERS: "WeakKeyDictionary[Any, Dict[str, int]]" = WeakKeyDictionary()
 
 
@@ -149,7 +150,7 @@ def _follow_named(tracker: Any, found: Detections, timestamp: int, coasting: boo
 
 def follow(tracker: Any, found: Detections, timestamp: Optional[int],
            coasting: bool = False) -> Detections:
-    """Moves a tracker of any class to a frame."""
+    """Advances a tracker of any class by one frame."""
     if isinstance(tracker, Tracker):
         return tracker.update(found, timestamp, coasting=coasting)
     if not isinstance(tracker, (ByteTrack, OcSort, Sort)):

@@ -14,7 +14,7 @@ __all__ = ["WaitSet"]
 class WaitSet:
     """Waits for several topics, timers and descriptors at once.
 
-    What is added has a token, any object, which ``wait()`` gives back::
+    Each source has a token, any object, which ``wait()`` returns::
 
         waits = halyard.WaitSet()
         waits.add(camera, "camera")
@@ -29,8 +29,8 @@ class WaitSet:
         self._entries: Dict[int, Tuple[Any, Any]] = {}
 
     def add(self, topic: Topic[Any], token: Any = None) -> None:
-        """A topic; None as token is the topic itself. Raises halyard.Error where the token is
-        taken or the topic closed."""
+        """Adds a topic; without a token, the topic is its own token. Raises halyard.Error if the
+        token is taken or the topic closed."""
         if not isinstance(topic, Topic):
             raise TypeError(f"topic: must be a Topic, not {type(topic).__name__}")
         token = topic if token is None else token
@@ -38,18 +38,19 @@ class WaitSet:
         self._entries[self._set.add(topic._endpoint)] = token, topic
 
     def add_timer(self, interval: float, token: Any) -> None:
-        """Every `interval` seconds from now on, which is more than 0."""
+        """Adds a timer that fires every `interval` seconds from now on; more than 0."""
         self._check(token)
         self._entries[self._set.add_timer(interval)] = token, None
 
     def add_fd(self, fd: Union[int, Any], token: Any) -> None:
-        """A descriptor, or an object with fileno(), which is kept; while it is readable."""
+        """Adds a descriptor, or an object with fileno(), which is kept. Reports it while it is
+        readable."""
         self._check(token)
         number = fd if isinstance(fd, int) else fd.fileno()
         self._entries[self._set.add_fd(number)] = token, fd
 
     def remove(self, token: Any) -> bool:
-        """False: there is no such token."""
+        """False if there is no such token."""
         for number, (known, _) in self._entries.items():
             if known is token or known == token:
                 self._set.remove(number)
@@ -58,9 +59,9 @@ class WaitSet:
         return False
 
     def wait(self, timeout: Optional[float] = None) -> List[Any]:
-        """The tokens of topics that have messages, of timers that have run out since the last
+        """The tokens of topics that have messages, of timers that have fired since the last
         call, and of readable descriptors, in the order of their adding. An empty list: `timeout`
-        seconds are over; None: waits for ever. Ctrl-C ends a wait. Raises halyard.Error where a
+        seconds have passed; None: waits forever. Ctrl-C ends a wait. Raises halyard.Error if a
         topic of the set is closed: remove it first."""
         return [self._entries[number][0] for number in self._set.wait(timeout)]
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes programs that say ``import edgefirst_hal`` run on Halyard, when they are asked to::
+"""Makes programs with ``import edgefirst_hal`` run on Halyard, on request::
 
     import halyard.compat
     halyard.compat.install()
     import edgefirst_hal as ef   # halyard.edgefirst
 
-Nothing is done by importing this module. ``python -m halyard.compat program.py args...`` runs a
-program that way without a change to it.
+Importing this module changes nothing. ``python -m halyard.compat program.py args...`` runs a
+program in this way, without a change to it.
 """
 import os
 import sys
@@ -26,12 +26,12 @@ def is_installed() -> bool:
 
 
 def install() -> ModuleType:
-    """Makes ``import edgefirst_hal``, and that of its nested module of the same name, give Halyard
-    in this process, as halyard.edgefirst, also where the real package is installed. May be called
+    """Makes ``import edgefirst_hal`` (and of its nested module of the same name) give
+    halyard.edgefirst in this process, even if the real package is installed. May be called
     again. Returns the module.
 
     Raises:
-        RuntimeError: the real edgefirst_hal is imported already; call this before.
+        RuntimeError: the real edgefirst_hal is imported already; call install() before that.
     """
     for name in NAMES:
         loaded = sys.modules.get(name)
@@ -41,13 +41,13 @@ def install() -> ModuleType:
                                "halyard.compat.install() before anything imports it")
     for name in NAMES:
         sys.modules[name] = edgefirst
-    # The form `import edgefirst_hal.edgefirst_hal` takes the nested module from here.
+    # `import edgefirst_hal.edgefirst_hal` takes the nested module from here.
     setattr(edgefirst, "edgefirst_hal", edgefirst)
     return edgefirst
 
 
 def uninstall() -> None:
-    """Undoes install(): imports from now on find the real package, or none."""
+    """Undoes install(): later imports find the real package, or none."""
     for name in NAMES:
         if sys.modules.get(name) is edgefirst:
             del sys.modules[name]
@@ -65,8 +65,8 @@ def _main() -> None:
     sys.argv = sys.argv[1:]
     program = sys.argv[0]
     if not (getattr(sys.flags, "safe_path", False) or sys.flags.isolated):
-        # `-m` has put the folder one stands in there; `python PROGRAM.py` puts the program's, links
-        # followed. For folders and archives run_path() adds the entry itself.
+        # `-m` puts the current folder there; `python PROGRAM.py` puts the program's folder, with
+        # links followed. For folders and archives run_path() adds the entry itself.
         if os.path.isdir(program) or zipfile.is_zipfile(program):
             del sys.path[0]
         else:

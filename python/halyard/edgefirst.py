@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""EdgeFirst HAL's package to the letter: what ``import edgefirst_hal`` gives after
+"""EdgeFirst HAL's package, exactly: what ``import edgefirst_hal`` gives after
 ``halyard.compat.install()``.
 
-All of halyard, but for what differs there: a Tensor whose shape is a list, dtype a str and size a
-count of bytes, and which reshape() changes; results as tuples (boxes, scores, classes, masks) in
-the unit that ``Decoder.normalized_boxes`` tells, element 0 of a batch with a RuntimeWarning, 300
-candidates before suppression, thresholds of any size, and images that drawing blackens where no
+It has everything of halyard, with these differences: a Tensor whose shape is a list, dtype a str
+and size a count of bytes, and which reshape() changes; results as tuples (boxes, scores, classes,
+masks) in the unit of ``Decoder.normalized_boxes``; element 0 of a batch with a RuntimeWarning; 300
+candidates before suppression; thresholds of any size; images that drawing blackens if no
 background is given. docs/compat.md has the table.
 
-Every call takes tensors of either module. What EdgeFirst HAL does not have (pools, topics,
-negotiated buffers) gives halyard's."""
+Every call takes tensors of either module. Calls that EdgeFirst HAL does not have (pools, topics,
+negotiated buffers) give halyard's tensors."""
 from __future__ import annotations
 
 import os
@@ -35,7 +35,7 @@ Decoder = _core._ReferenceDecoder
 Tensor = _core._ReferenceTensor
 for _class, _name in ((Decoder, "Decoder"), (Tensor, "Tensor")):
     _class.__module__, _class.__name__, _class.__qualname__ = __name__, _name, _name
-# Boxes in pixels of an input of this size are fractions, as these calls take them.
+# These calls read boxes in pixels of an input of this size as fractions.
 _FRACTIONS = (1, 1)
 
 

@@ -7,11 +7,11 @@ top of Halyard's own::
     pool = horus.TensorPool(pool_id=1, size_mb=1024, max_slots=1024)
     handle = pool.alloc(shape=(1080, 1920, 3), dtype="float32")
 
-``install()`` makes ``import horus`` give this module. Halyard's classes do more; new programs use
-them. Differences: a pool that is there with other limits is an error; what was sent, and what
-comes from others, is read-only; wrong sizes and places are errors, not ignored. Left out:
-arithmetic, comparisons and conversions of tensors, which are NumPy's work (``numpy.asarray(handle)
-+ 1``), and the scheduler and its nodes: ``node`` of send() and recv() is not looked at.
+``install()`` makes ``import horus`` give this module. Halyard's classes can do more; use them in
+new programs. Differences: an existing pool with other limits is an error; sent and received
+messages are read-only; wrong sizes and places are errors, not ignored. Left out:
+arithmetic, comparisons and conversions of tensors, which NumPy does (``numpy.asarray(handle)
++ 1``), and the scheduler and its nodes: send() and recv() ignore ``node``.
 """
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _TensorType(type):
 
 
 class Tensor(metaclass=_TensorType):
-    """Makes halyard.TensorHandle objects in this process's own pool; all of Halyard's tensors are
+    """Makes halyard.TensorHandle objects in this process's own pool. All tensors of Halyard are
     instances."""
 
     def __new__(cls, shape: Sequence[int],  # type: ignore[misc]
@@ -62,7 +62,7 @@ class Tensor(metaclass=_TensorType):
 
     @staticmethod
     def empty(shape: Sequence[int], dtype: Any = "float32") -> _core.TensorHandle:
-        """A tensor of any values."""
+        """A tensor of undefined values."""
         return default_pool().alloc(shape, dtype)
 
     @staticmethod
@@ -75,7 +75,7 @@ class Tensor(metaclass=_TensorType):
 
     @staticmethod
     def from_descriptor(pool_id: int, descriptor: bytes) -> _core.TensorHandle:
-        """The tensor that ``bytes(handle.descriptor())`` of some process names."""
+        """The tensor that ``bytes(handle.descriptor())`` of any process names."""
         return _core.TensorPool.open(pool_id).attach(TensorDescriptor(descriptor))
 
 
@@ -83,13 +83,13 @@ TensorHandle = Tensor
 
 
 class _Message:
-    """One of Halyard's messages under HORUS's names; ``message`` is Halyard's object."""
+    """A message of Halyard under HORUS's names; ``message`` is Halyard's object."""
 
     def __init__(self, message: Any) -> None:
         object.__setattr__(self, "message", message)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "message":  # not set yet: copying and pickling ask for it
+        if name == "message":  # not set yet: copying and pickling read it
             raise AttributeError(name)
         return getattr(self.message, name)
 
@@ -130,7 +130,7 @@ class _Message:
 
 
 class Image(_Message):
-    """halyard.Image; height comes first. Its pixels are 0."""
+    """halyard.Image; height comes first. Its pixels are 0 at first."""
 
     def __init__(self, height: int, width: int, encoding: str = "rgb8") -> None:
         super().__init__(_core.Image(width, height, encoding))
@@ -153,7 +153,7 @@ class Image(_Message):
 
 
 class PointCloud(_Message):
-    """halyard.PointCloud. Its numbers are 0."""
+    """halyard.PointCloud. Its numbers are 0 at first."""
 
     def __init__(self, num_points: int, fields: int = 3, dtype: Any = "float32") -> None:
         super().__init__(_core.PointCloud(num_points, fields, dtype))
@@ -166,7 +166,7 @@ class PointCloud(_Message):
         return _wrapped(cls, _core.PointCloud.from_numpy(array))
 
     def point_at(self, index: int) -> list[float]:
-        """The numbers of a point. Raises IndexError when there is none."""
+        """The numbers of a point. Raises IndexError if there is none."""
         numbers = self.to_numpy()
         numbers = numbers.reshape(-1, numbers.shape[-1])
         if not 0 <= index < len(numbers):
@@ -182,7 +182,7 @@ _DEPTH_TYPES = {"meters": "float32", "m": "float32", "mm": "uint16", "millimeter
 
 class DepthImage(_Message):
     """halyard.DepthImage; height comes first. `dtype`: "float32" or "meters", "uint16" or "mm". Its
-    depths are 0: no measurement."""
+    depths are 0 at first: no measurement."""
 
     def __init__(self, height: int, width: int, dtype: str = "float32") -> None:
         super().__init__(_core.DepthImage(width, height, _DEPTH_TYPES.get(dtype, dtype)))
@@ -215,7 +215,7 @@ class Topic:
     Args:
         type: of the messages.
         capacity: messages that are kept for each publisher, 1..4096; None: 16.
-        endpoint: the topic's name; None: that of the type in small letters.
+        endpoint: the topic's name; None: that of the type in lower case.
     """
 
     def __init__(self, type: Any, capacity: Optional[int] = None,
@@ -241,7 +241,7 @@ class Topic:
         return True
 
     def recv(self, node: Any = None) -> Any:
-        """The next message; None when there is none."""
+        """The next message; None if there is none."""
         message = self._topic.recv()
         return message if message is None or self._kind is None else _wrapped(self._kind, message)
 
@@ -255,7 +255,7 @@ def install() -> ModuleType:
     module.
 
     Raises:
-        RuntimeError: another module horus is imported already; call this before.
+        RuntimeError: another module horus is imported already; call install() before that.
     """
     own = sys.modules[__name__]
     if sys.modules.setdefault("horus", own) is not own:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What type checkers let through where a call takes one of the package's enumerations: a member, or
+"""Types for annotations where a call takes one of the package's enumerations: a member, or
 its word. ``def crop(image: Tensor, fit: FitLike) -> Tensor: ...``"""
 from typing import Literal, Union
 

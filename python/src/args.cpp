@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What args.h says.
+// Converts arguments of Python calls to C++ values.
 #include "args.h"
 
 #include <limits>
@@ -7,7 +7,7 @@
 namespace halyard::python {
 namespace {
 
-// The int behind __index__.
+// The result of __index__.
 nb::object index_of(nb::handle object, const char* argument) {
   PyObject* index = PyNumber_Index(object.ptr());
   if (index == nullptr) replace_type_error(argument, "an int", object);

@@ -18,7 +18,7 @@
 
 namespace halyard::python {
 
-/// An int that is not negative, also NumPy's. Raises TypeError, OverflowError (negative, too big).
+/// An int >= 0, also NumPy's. Raises TypeError, OverflowError (negative, too big).
 std::size_t size_from(nb::handle object, const char* argument);
 /// The same, at most `maximum`.
 std::size_t size_from(nb::handle object, const char* argument, std::size_t maximum);
@@ -29,8 +29,8 @@ bool truth_from(nb::handle object);
 std::int32_t int_from(nb::handle object, const char* argument);
 double number_from(nb::handle object, const char* argument);
 
-/// The items of an argument, one by one: any iterable but text and bytes. Nothing is read ahead, so
-/// that long and endless ones are refused at the first item too many.
+/// The items of an argument, one by one: any iterable except text and bytes. Nothing is read ahead,
+/// so a long or endless iterable is refused at the first item too many.
 class Items {
  public:
   /// Raises TypeError: "argument: must be `wanted`, not ...".
@@ -42,8 +42,8 @@ class Items {
   nb::object iterator_;
 };
 
-/// Gives use(item) each item, at most `maximum` of them. Returns their count, most + 1 when there
-/// are more. `wanted` as of Items.
+/// Calls use(item) for each item, at most `maximum` of them. Returns their count, `maximum` + 1 if
+/// there are more. `wanted` as of Items.
 template <class F>
 std::size_t for_each_item(nb::handle object, const char* argument, const char* wanted,
                           std::size_t maximum, F&& use) {
@@ -55,7 +55,7 @@ std::size_t for_each_item(nb::handle object, const char* argument, const char* w
   }
   return count;
 }
-/// What for_each_item() has counted, for messages: "3", or "more than 8".
+/// The count of for_each_item() for messages: "3", or "more than 8".
 std::string count_text(std::size_t count, std::size_t maximum);
 
 /// Exactly out.size() numbers. Raises TypeError, and InvalidArgumentError for another count.
@@ -70,8 +70,8 @@ struct ArgName {
   constexpr ArgName(const char (&name)[N]) { std::copy_n(name, N, text); }
   char text[N];
 };
-/// Parameters of bound functions that are numbers: kept as they came, and converted where they are
-/// used, so that an exception of the object's own __float__ or __index__ reaches the program.
+/// Numeric parameters of bound functions: stored as objects, and converted where they are used, so
+/// that an exception of the object's own __float__ or __index__ reaches the program.
 template <ArgName name>
 struct FloatArg {
   nb::handle object;

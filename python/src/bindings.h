@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every file of the extension starts from: nanobind, errors, and who binds what.
+// Included by every file of the extension: nanobind, errors, and the functions that bind classes.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -15,27 +15,27 @@ namespace halyard::python {
 
 namespace nb = nanobind;
 
-/// Raises what `error` says as halyard.Error or one of its kinds; see errors.cpp.
+/// Raises `error` as halyard.Error or one of its subclasses; see errors.cpp.
 [[noreturn]] void raise(const Error& error);
 /// The same from a text that names the argument and its limit.
 [[noreturn]] void raise(Errc code, const std::string& message);
 /// Raises TypeError: "argument: must be `wanted`, not the type of `got`".
 [[noreturn]] void raise_wrong_type(const char* argument, const char* wanted, nb::handle got);
-/// Raises TypeError: an instance of this class whose `__init__` has not run.
+/// Raises TypeError for an instance of this class whose `__init__` has not run.
 [[noreturn]] void raise_not_made(nb::handle self);
-/// Replaces the exception that a conversion of `got` has set where it is a TypeError: the text is
-/// that of raise_wrong_type(), the cause is kept. Any other exception goes on as it is: it is the
-/// program's own (KeyboardInterrupt, MemoryError, what __index__ or __getitem__ raise).
+/// Replaces the exception that a conversion of `got` has set if it is a TypeError: the new text is
+/// that of raise_wrong_type(), the cause is kept. Any other exception is passed on: it is the
+/// program's own (KeyboardInterrupt, MemoryError, an exception of __index__ or __getitem__).
 [[noreturn]] void replace_type_error(const char* argument, const char* wanted, nb::handle got);
-/// Takes the exception that is set away where it is one of `kinds`, a class or a tuple of classes;
-/// throws any other.
+/// Clears the current exception if it is one of `kinds`, a class or a tuple of classes; throws any
+/// other.
 void forget_error(nb::handle kinds);
-/// Whether the object has this attribute. Exceptions but AttributeError go on, as in Python.
+/// Whether the object has this attribute. Exceptions other than AttributeError are passed on.
 bool has_attribute(nb::handle object, const char* name);
 
-/// A str of any bytes: what is not UTF-8 becomes \xff.
+/// A str of any bytes: bytes that are not UTF-8 become \xff.
 nb::str str_of(std::string_view text);
-/// str(object) as UTF-8: what UTF-8 does not have (lone surrogates) becomes \udcff.
+/// str(object) as UTF-8: characters that UTF-8 cannot hold (lone surrogates) become \udcff.
 std::string text_of(nb::handle object);
 
 /// The value, or the exception.
@@ -48,7 +48,7 @@ inline void check(const Status& status) {
   if (!status) raise(status.error());
 }
 
-/// The C++ object in an instance of the bound class T. Raises TypeError where `__init__` has not
+/// The C++ object in an instance of the bound class T. Raises TypeError if `__init__` has not
 /// run.
 template <class T>
 T& instance_of(nb::handle self) {
@@ -56,14 +56,14 @@ T& instance_of(nb::handle self) {
   return *nb::inst_ptr<T>(self);
 }
 
-/// tp_new of classes that only calls of the library make: raises TypeError.
+/// tp_new of classes that only the library instantiates: raises TypeError.
 PyObject* refuse_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept;
 
 /// PyEval_RestoreThread() that never unwinds: a thread that Python would end here, because the
-/// interpreter is being torn down, stays in this call until the process ends.
+/// interpreter shuts down, stays in this call until the process ends.
 void take_interpreter(PyThreadState* state) noexcept;
 
-/// Gives the interpreter's lock up while it lives.
+/// Releases the interpreter's lock while it lives.
 class InterpreterReleased {
  public:
   InterpreterReleased() noexcept : state_(PyEval_SaveThread()) {}
@@ -76,19 +76,19 @@ class InterpreterReleased {
   PyThreadState* state_;
 };
 
-/// Runs `call`, which gives a Result and touches no Python object, with the interpreter released.
+/// Runs `call`, which returns a Result and uses no Python object, with the interpreter released.
 template <class F>
 auto released(F&& call) {
   const InterpreterReleased release;
   return std::forward<F>(call)();
 }
 
-/// For long calls that ask again and again whether to go on: lets signals of the program (Ctrl-C)
-/// be handled meanwhile. Made with the interpreter released.
+/// For long calls that poll for cancellation: lets signals of the program (Ctrl-C) be handled
+/// meanwhile. Made with the interpreter released.
 class SignalCheck {
  public:
   explicit SignalCheck(PyThreadState* released) noexcept : released_(released) {}
-  /// Whether a signal has raised an exception, which then is set. Looks about 20 times a second.
+  /// Whether a signal has raised an exception, which then is set. Checks about 20 times a second.
   bool operator()() noexcept;
 
  private:
@@ -97,8 +97,8 @@ class SignalCheck {
   bool has_raised_ = false;
 };
 
-/// released() for a call that takes a function to ask, bool(), true: stop. Raises what a signal's
-/// handler raises, whatever the call has given then.
+/// released() for a call that takes a polled function bool(), true: stop. Raises what a signal's
+/// handler raises, whatever the call has returned.
 template <class F>
 auto released_with_signals(F&& call) {
   auto result = [&] {
@@ -110,7 +110,7 @@ auto released_with_signals(F&& call) {
   return result;
 }
 
-// One function a file, in the order in which module.cpp calls them.
+// One function for each file, in the order in which module.cpp calls them.
 void bind_errors(nb::module_& m);
 void bind_enums(nb::module_& m);
 void bind_buffers(nb::module_& m);
@@ -144,7 +144,7 @@ void bind_outputs(nb::module_& m);
 void bind_decoder(nb::module_& m);
 void bind_tiles(nb::module_& m);
 void bind_drawing(nb::module_& m);
-/// Behind all of them: calls whose arguments do not fit raise TypeError in Python's words.
+/// After all of them: calls whose arguments do not fit raise TypeError in Python's wording.
 void reword_wrong_calls(nb::module_& m);
 
 }  // namespace halyard::python

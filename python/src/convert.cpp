@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ImageProcessor.convert() and what belongs to it.
+// ImageProcessor.convert() and its parameters.
 #include <nanobind/stl/string.h>
 
 #include <array>
@@ -18,7 +18,7 @@
 namespace halyard::python {
 namespace {
 
-// The arguments of convert() after source and destination, as they came; null: not given.
+// The arguments of convert() after source and destination, as passed; null: not given.
 struct Options {
   nb::handle rotation, flip, source, letterbox;
   nb::handle src_crop, dst_crop, dst_color;
@@ -29,10 +29,11 @@ bool is_given(nb::handle option) {
   return option.is_valid() && !option.is_none();
 }
 
-// One of two names of the same thing.
+// One of two names of the same argument.
 nb::handle either(nb::handle a, nb::handle b, const char* names) {
   if (is_given(a) && is_given(b))
-    raise(Errc::invalid_argument, std::string(names) + ": both given, they are one thing");
+    raise(Errc::invalid_argument,
+          std::string(names) + ": must not both be given, they are the same argument");
   return is_given(a) ? a : b;
 }
 
@@ -63,7 +64,7 @@ Normalize normalize_from(nb::handle object) {
   }
 }
 
-// What no program for EdgeFirst HAL says.
+// Arguments that no program for EdgeFirst HAL uses.
 void add_own(Convert& request, const Options& o) {
   if (is_given(o.fit)) request.fit = enum_from<Fit>(o.fit, "fit");
   if (is_given(o.filter)) request.filter = enum_from<Filter>(o.filter, "filter");
@@ -75,7 +76,7 @@ void add_own(Convert& request, const Options& o) {
     request.letterbox = enum_from<LetterboxRule>(o.letterbox_rule, "letterbox_rule");
 }
 
-// A destination rectangle without a colour leaves what is around it as it is.
+// A destination rectangle without a colour keeps the pixels around it.
 void add_place(Convert& request, const Options& o) {
   const nb::handle color = either(o.dst_color, o.pad, "dst_color, pad");
   if (is_given(color)) request.pad = color_from(color, "dst_color");
@@ -88,7 +89,7 @@ void add_place(Convert& request, const Options& o) {
     request.dst = take(request.dst.slice(rectangle));
 }
 
-// All but the tensors and what belongs to their parts.
+// All fields except the tensors and those that depend on them.
 Convert words_of(const Options& o) {
   Convert request;
   if (o.rotation.is_valid()) request.rotation = enum_from<Rotation>(o.rotation, "rotation");
@@ -108,7 +109,7 @@ void check_tensors(nb::handle src, nb::handle dst) {
   tensor_object(dst, "dst");
 }
 
-// Copies of the tensors are taken last: to read `words` and the rest may run Python code.
+// Copies of the tensors are taken last: reading the other arguments may run Python code.
 Convert request_of(nb::handle src, nb::handle dst, const Options& o, Convert words) {
   Convert request = std::move(words);
   request.dst = tensor_object(dst, "dst").value;
@@ -125,8 +126,8 @@ std::size_t work_of(const Convert& request) {
   return request.src.size_bytes() + request.dst.size_bytes();
 }
 
-// Small images, between tensors that stay as they are for the lock is kept: of such calls the
-// copies of tensors would be a tenth. None: not such a call, or another thread has the processor.
+// Small images whose tensors cannot change, because the lock is kept: copies of tensors would be a
+// tenth of such a call. None: not such a call, or another thread has the processor.
 std::optional<Result<Placement>> convert_small(PyProcessor& self, nb::handle src, nb::handle dst,
                                                const Options& o, const Convert& words) {
   if (is_given(o.dst_crop) || is_given(o.dst_color) || is_given(o.pad) || is_given(o.place))
@@ -163,7 +164,7 @@ nb::str explain(PyProcessor& self, nb::handle src, nb::handle dst, const Options
       with_processor(self, 0, [&](Processor& processor) { return processor.explain(request); })));
 }
 
-// Binds `call(self, src, dst, Options)` under the arguments that all requests have.
+// Binds `call(self, src, dst, Options)` with the arguments that all requests have.
 template <auto call>
 auto with_options(PyProcessor& self, nb::handle src, nb::handle dst, nb::handle rotation,
                   nb::handle flip, nb::handle source, nb::handle letterbox, nb::handle src_crop,
@@ -208,24 +209,24 @@ constexpr const char* convert_doc =
     "that of another by one matrix, without RGB between.\n\n"
     "Args:\n"
     "    src: the image to read.\n"
-    "    dst: the image to fill; its size and format say what is made. A view or an element of "
+    "    dst: the image to fill; its size and format define the result. A view or an element of "
     "a\n"
-    "        batch fills that part. A tensor that is no image yet is seen as one.\n"
-    "    rotation, flip: a clockwise turn, and a mirror applied before it.\n"
+    "        batch fills that part. A tensor that is not an image yet is used as one.\n"
+    "    rotation, flip: a clockwise rotation, and a mirror applied before it.\n"
     "    source (src_crop): the part of the upright src to show; None: all.\n"
-    "    letterbox: R G B A; keeps the aspect ratio and fills the rest with it; None: stretches.\n"
+    "    letterbox: R G B A; keeps the aspect ratio and fills the pad with it; None: stretches.\n"
     "    dst_crop: the part of dst to fill. With dst_color the rest gets that colour (as place "
     "and\n"
-    "        pad do), without it the rest stays.\n"
-    "    fit, pad, place: stretch, letterbox, cover or top left; the colour beside the image; "
+    "        pad do), without it the rest keeps its pixels.\n"
+    "    fit, pad, place: stretch, letterbox, cover or top left; the colour of the pad; "
     "the\n"
-    "        rectangle for it.\n"
+    "        rectangle of the result.\n"
     "    filter, antialias: resampling; antialias widens the kernel when shrinking.\n"
     "    normalize: for float and quantized dst: a Normalization, \"imagenet\", or (mean, std) of\n"
     "        R G B on the scale 0..1; None: value / 255.\n"
-    "    orientation: what shows src upright, applied first; None: src.orientation, which load()\n"
-    "        sets. Else what a file says (ImageInfo), (Flip, Rotation), or \"raw\": as stored.\n"
-    "    letterbox_rule, bgr: how a letterbox is rounded; store blue where red is named.\n\n"
+    "    orientation: makes src upright, applied first; None: src.orientation, which load()\n"
+    "        sets. Or that of a file (ImageInfo), (Flip, Rotation), or \"raw\": as stored.\n"
+    "    letterbox_rule, bgr: how a letterbox is rounded; swaps red and blue of dst.\n\n"
     "Raises RuntimeError (halyard.Error) for parts outside an image, formats that do not "
     "convert,\n"
     "and src and dst that share bytes. The interpreter is released meanwhile.";
@@ -235,22 +236,23 @@ constexpr const char* convert_doc =
 void add_convert(ProcessorClass& cls) {
   add_request<&convert>(
       cls, "convert", "def convert(self, " HALYARD_REQUEST_SIGNATURE ") -> Placement", convert_doc);
-  add_request<&convert_deferred>(cls, "convert_deferred",
-                                 "def convert_deferred(self, " HALYARD_REQUEST_SIGNATURE
-                                 ") -> Placement",
-                                 "As convert(), but may wait for flush(), which runs all that "
-                                 "waits in one go: until then src\n"
-                                 "must not change, and dst holds what it held.");
-  add_request<&explain>(cls, "explain", "def explain(self, " HALYARD_REQUEST_SIGNATURE ") -> str",
-                        "Which backend would run this convert(), and why others decline. One line\n"
-                        "each.");
+  add_request<&convert_deferred>(
+      cls, "convert_deferred",
+      "def convert_deferred(self, " HALYARD_REQUEST_SIGNATURE ") -> Placement",
+      "As convert(), but may wait for flush(), which runs all requests that "
+      "wait together: until then src\n"
+      "must not change, and dst keeps its content.");
+  add_request<&explain>(
+      cls, "explain", "def explain(self, " HALYARD_REQUEST_SIGNATURE ") -> str",
+      "The backend that would run this convert(), and why others decline. One line\n"
+      "each.");
   cls.def(
       "flush",
       [](PyProcessor& self) {
         check(with_processor(self, small_work_bytes,
                              [](Processor& processor) { return processor.flush(); }));
       },
-      "Runs what convert_deferred() kept; its results may be read afterwards.");
+      "Runs the requests of convert_deferred(); their results may be read afterwards.");
 }
 
 }  // namespace halyard::python

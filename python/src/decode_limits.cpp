@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DecodeLimits: what decoding of image files refuses.
+// DecodeLimits: the limits of decoding image files.
 #include "decode_limits.h"
 
 #include <nanobind/operators.h>
@@ -30,7 +30,7 @@ void add_fields(nb::class_<DecodeLimits>& cls) {
           "max_bytes", [](const DecodeLimits& l) { return l.max_bytes; },
           [](DecodeLimits& l, nb::handle value) { l.max_bytes = size_from(value, "max_bytes"); },
           nb::sig("def max_bytes(self) -> int"),
-          "Bytes of the pixels and of what decoding holds beside them.")
+          "Bytes of the pixels and of the other memory of decoding.")
       .def_prop_rw(
           "max_expansion", [](const DecodeLimits& l) { return l.max_expansion; },
           [](DecodeLimits& l, nb::handle value) {
@@ -44,7 +44,7 @@ void add_fields(nb::class_<DecodeLimits>& cls) {
             l.expansion_floor = size_from(value, "expansion_floor");
           },
           nb::sig("def expansion_floor(self) -> int"),
-          "Decoded bytes up to which max_expansion does not count.")
+          "Decoded bytes up to which max_expansion does not apply.")
       .def_prop_rw(
           "max_scans", [](const DecodeLimits& l) { return l.max_scans; },
           [](DecodeLimits& l, nb::handle value) { l.max_scans = size_from(value, "max_scans"); },
@@ -77,12 +77,13 @@ DecodeLimits limits_from(nb::handle object) {
 }
 
 void bind_limits(nb::module_& m) {
-  nb::class_<DecodeLimits> cls(m, "DecodeLimits",
-                               "What decoding refuses, before pixels are decoded or memory is\n"
-                               "taken. The message of the error names the limit and both "
-                               "numbers.\n"
-                               "What is not given is the process's: see "
-                               "set_default_decode_limits().");
+  nb::class_<DecodeLimits> cls(
+      m, "DecodeLimits",
+      "Limits of decoding, checked before pixels are decoded or memory is\n"
+      "allocated. The message of the error names the limit and both "
+      "numbers.\n"
+      "The default of each limit is the process's: see "
+      "set_default_decode_limits().");
   cls.def(
       "__init__",
       [](DecodeLimits* self, nb::handle max_width, nb::handle max_height, nb::handle max_pixels,
@@ -113,7 +114,7 @@ void bind_limits(nb::module_& m) {
       .def("__repr__", &repr);
   m.def(
       "default_decode_limits", [] { return DecodeLimits::defaults(); },
-      "The limits of calls that name none.");
+      "The limits of calls without `limits`.");
   m.def(
       "set_default_decode_limits",
       [](nb::handle limits) {
@@ -121,8 +122,8 @@ void bind_limits(nb::module_& m) {
       },
       nb::arg("limits").none(),
       nb::sig("def set_default_decode_limits(limits: DecodeLimits | None) -> None"),
-      "Sets the limits of calls that name none, on all threads; None: the library's own. Services\n"
-      "that take files of strangers call it once at start.");
+      "Sets the limits of calls without `limits`, on all threads; None: the library's own.\n"
+      "Services that take untrusted files call it once at start.");
 }
 
 }  // namespace halyard::python

@@ -7,7 +7,7 @@
 
 namespace halyard::python {
 
-/// None: the process's. Raises TypeError for anything but a DecodeLimits.
+/// None: the process's limits. Raises TypeError for anything except a DecodeLimits.
 DecodeLimits limits_from(nb::handle object);
 
 }  // namespace halyard::python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine: the C++ engine over a model file.
+// Engine: runs a model file with the C++ engine.
 #include "engine.h"
 #include <nanobind/stl/string.h>
 
@@ -37,12 +37,12 @@ std::string text_of(const TensorSpec& spec) {
 }
 
 void bind_spec(nb::module_& m) {
-  nb::class_<TensorSpec>(m, "TensorSpec", "What a model says of one of its inputs or outputs.")
+  nb::class_<TensorSpec>(m, "TensorSpec", "The metadata of one input or output of a model.")
       .def_prop_ro(
           "name", [](const TensorSpec& spec) { return str_of(spec.name); },
           nb::sig("def name(self) -> str"))
       .def_prop_ro("shape", &shape_of, nb::sig("def shape(self) -> tuple[int, ...]"),
-                   "Extents, outermost first; a batch that may be any is 1.")
+                   "Extents, outermost first; a variable batch is 1.")
       .def_prop_ro(
           "dtype", [](const TensorSpec& spec) { return dtype_name(spec.dtype); },
           nb::sig("def dtype(self) -> str"), "\"float32\", \"int8\"...")
@@ -58,7 +58,7 @@ void bind_spec(nb::module_& m) {
             return spec.format ? enum_to(*spec.format) : nb::none();
           },
           nb::sig("def format(self) -> halyard._enums.PixelFormat | None"),
-          "Of an input that is an image: PlanarRgb or Rgb.")
+          "Format of an image input: PlanarRgb or Rgb.")
       .def("__repr__", [](const TensorSpec& spec) { return text_of(spec); });
 }
 
@@ -119,17 +119,17 @@ nb::dict metadata_of(const PyEngine& self) {
 void bind_engine_class(nb::module_& m) {
   nb::class_<PyEngine>(
       m, "Engine",
-      "A model file, loaded by the C++ engine over OpenVINO, whose libraries are those of the\n"
+      "A model file, run by the C++ engine with OpenVINO, whose libraries are those of the\n"
       "package openvino: `pip install halyard-vision[openvino]`. May be used from several threads\n"
-      "at once. A child of fork() can use no engine when its parent had opened one.")
+      "at once. A child of fork() can use no engine if its parent had opened one.")
       .def("__init__", &open_engine, nb::arg("path"), nb::arg("device") = "CPU",
            nb::arg("threads") = 0,
            nb::sig("def __init__(self, path: str | os.PathLike[str], device: str = \"CPU\", "
                    "threads: int = 0) -> None"),
            "Args:\n    path: of an .onnx, .tflite or .xml file.\n    device: OpenVINO's name.\n"
            "    threads: of inference; 0: the engine's choice.\n\n"
-           "Raises MissingFileError, DataError (the file is no model) and UnsupportedError\n"
-           "(OpenVINO is not there: the message says what to install).")
+           "Raises MissingFileError, DataError (the file is not a model) and UnsupportedError\n"
+           "(no OpenVINO: the message tells what to install).")
       .def_prop_ro(
           "runtime", [](const PyEngine& self) { return str_of(self.value.runtime()); },
           nb::sig("def runtime(self) -> str"), "\"openvino 2026.4 CPU\".")
@@ -150,20 +150,21 @@ void bind_engine_class(nb::module_& m) {
           "labels", [](const PyEngine& self) { return text_list(self.value.labels()); },
           nb::sig("def labels(self) -> list[str]"), "Class names of the metadata; may be empty.")
       .def_prop_ro("metadata", &metadata_of, nb::sig("def metadata(self) -> dict[str, str]"),
-                   "What the file says beside the network.")
+                   "The metadata of the file.")
       .def(
           "create_input",
           [](const PyEngine& self) {
             return tensor_result(take(Tensor::create(self.value.inputs()[0])));
           },
           nb::sig("def create_input(self) -> Tensor"),
-          "A new tensor for run(): of the first input's shape, dtype, quantization and format, so\n"
-          "that convert() fills it.")
+          "A new tensor for run(), with the first input's shape, dtype, quantization and format, "
+          "so\n"
+          "that convert() can fill it.")
       .def("run", &run_engine, nb::arg("inputs"),
            nb::sig("def run(self, inputs: Any) -> list[Tensor]"),
            "Runs on one input, or a list of one for each: Tensors or arrays of the model's shapes\n"
-           "and dtypes, read where they lie; leading axes of 1 may be missing. The interpreter is\n"
-           "released. The result lies in the engine's memory, alive as long as the tensors.")
+           "and dtypes, read without a copy; leading axes of 1 may be missing. The interpreter is\n"
+           "released. The result is in the engine's memory, alive as long as the tensors.")
       .def("__repr__", [](const PyEngine& self) {
         return "Engine('" + self.value.path() + "', " + self.value.runtime() + ")";
       });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine as other files of the extension see it.
+// Engine, for other files of the extension.
 #pragma once
 
 #include <string>

@@ -114,7 +114,7 @@ constexpr DTypeName dtype_names[] = {
     {DType::boolean, "bool"},
 };
 std::array<PyObject*, std::size(dtype_names)> dtype_strings{};
-// numpy.dtypes, each made when it is first asked for.
+// numpy.dtypes, each made at its first use.
 std::array<PyObject*, std::size(dtype_names)> dtype_objects{};
 
 void fill(EnumClass& table, const nb::module_& module) {
@@ -165,7 +165,7 @@ std::uint8_t enum_value(nb::handle object, const EnumClass& in, const char* argu
     PyObject* member = PyDict_GetItemWithError(in.words, object.ptr());
     if (member == nullptr) {
       if (PyErr_Occurred() != nullptr) throw nb::python_error();
-      // Another spelling of the name; raises for what is none.
+      // Another spelling of the name; raises for an unknown one.
       named = nb::handle(in.type).attr("_of_word")(object, argument);
       member = named.ptr();
     }
@@ -218,7 +218,7 @@ std::optional<DType> dtype_of_name(std::string_view name) {
   raise_unknown_word(argument, object, "element type", names);
 }
 
-// What numpy.dtype() makes of it. NumPy is loaded only here.
+// Converts by numpy.dtype(). NumPy is loaded only here.
 DType dtype_of_numpy(nb::handle object, const char* argument) {
   nb::object dtype;
   try {

@@ -19,7 +19,7 @@
 
 namespace halyard::python {
 
-// Enumerations of Python alone, with Python's numbers.
+// Enumerations that only Python has, with Python's numbers.
 enum class Normalization : std::uint8_t { automatic = 0, with_sign = 1, without_sign = 2, raw = 3 };
 enum class EglDisplayKind : std::uint8_t { gbm = 0, platform_device = 1, standard = 2 };
 enum class DctMethod : std::uint8_t { accurate = 0, fast = 1 };
@@ -32,7 +32,7 @@ struct EnumClass {
   };
   const char* name = nullptr;
   std::span<const Row> rows;
-  // Filled when the module is made; one reference each is kept until the process ends.
+  // Filled when the module is made. One reference each is kept until the process ends.
   PyObject* type = nullptr;
   PyObject* words = nullptr;              ///< a dict: the usual spellings of each member
   std::array<PyObject*, 32> member{};     ///< by C++ enumerator; null: Python has none
@@ -46,7 +46,7 @@ template <class E>
 EnumClass& enum_class();
 
 /// The enumerator that `object` names: a member, or its name as str. Raises TypeError (neither),
-/// InvalidArgumentError (no such name; tells the nearest one), both naming `argument`.
+/// InvalidArgumentError (no such name; suggests the nearest one), both naming `argument`.
 std::uint8_t enum_value(nb::handle object, const EnumClass& in, const char* argument);
 /// A new reference to the member; None where Python has none (unknown colorimetry).
 nb::object enum_member(std::uint8_t native, const EnumClass& in);
@@ -60,9 +60,9 @@ nb::object enum_to(E value) {
   return enum_member(static_cast<std::uint8_t>(value), enum_class<E>());
 }
 
-/// A dtype from all that numpy.dtype() takes ("float32", "f4", np.float32, float), and "bfloat16"
-/// also without the package ml_dtypes. Raises InvalidArgumentError naming `argument` for element
-/// types that there are none of here, TypeError for what NumPy does not take and for None.
+/// A dtype from everything that numpy.dtype() takes ("float32", "f4", np.float32, float), and
+/// "bfloat16" even without the package ml_dtypes. Raises InvalidArgumentError naming `argument` for
+/// element types that Halyard does not have, TypeError for what NumPy does not take and for None.
 DType dtype_from(nb::handle object, const char* argument);
 /// "uint8", "float16", "bfloat16", "bool"...: NumPy's names.
 const char* dtype_name(DType dtype) noexcept;

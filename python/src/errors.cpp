@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors of the library as Python exceptions. All are RuntimeErrors, as programs written for
-// EdgeFirst HAL expect; each is also of the kind that a Python programmer would look for.
+// EdgeFirst HAL expect; each is also a subclass of the exception that Python programs catch.
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -15,7 +15,7 @@
 namespace halyard::python {
 namespace {
 
-// The classes live in halyard/_errors.py; one reference each is kept until the process ends.
+// The classes of halyard/_errors.py; one reference each is kept until the process ends.
 std::array<PyObject*, 16> classes{};
 
 void set_error(Errc code, const std::string& message, int os_errno) {
@@ -44,13 +44,13 @@ constexpr Phrase dtypes[] = {
     {"f16", "float16"}, {"f32", "float32"}, {"f64", "float64"}, {"bf16", "bfloat16"},
 };
 
-// A text of the library in Python's words. Those of negotiated keys are the same in Python.
+// A text of the library with Python's names. Keys of negotiations have the same names in Python.
 std::string python_words(std::string text) {
   if (text.find("party \"") != std::string::npos) return text;
   for (const Phrase& phrase : phrases)
     if (const auto at = text.find(phrase.of_cpp); at != std::string::npos)
       text.replace(at, phrase.of_cpp.size(), phrase.of_python);
-  // Whole words, and none in quotes or names of files.
+  // Whole words only, and none in quotes or names of files.
   constexpr std::string_view before = " ([", behind = " )],;:";
   for (std::size_t at = text.find_first_not_of(before); at != std::string::npos;) {
     const std::size_t end = std::min(text.find_first_of(behind, at), text.size());
@@ -75,8 +75,8 @@ void set_error(PyObject* type, const char* text) {
   PyErr_SetObject(type, str_of(text).ptr());
 }
 
-// C++ exceptions that reach Python: memory as MemoryError, what nanobind cannot convert as
-// TypeError, the rest as RuntimeError, whatever bytes their text has.
+// C++ exceptions that reach Python: memory as MemoryError, values that nanobind cannot convert as
+// TypeError, others as RuntimeError, whatever bytes their text has.
 void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);

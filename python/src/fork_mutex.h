@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mutex of an object of Python, which may have been in use when the process was forked.
+// The mutex of a Python object, which another thread may have held when the process was forked.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace halyard::python {
 
-/// Thrown by PyMutex::lock(); bind_errors() makes halyard's busy error of it.
+/// Thrown by PyMutex::lock(); bind_errors() converts it to halyard's busy error.
 struct HeldInParent {};
 
-/// For std::lock_guard and its kin. lock() throws HeldInParent where a thread of the parent process
-/// held the mutex when this process was forked: it is never given back here.
+/// For std::lock_guard and similar. lock() throws HeldInParent if a thread of the parent process
+/// held the mutex when this process was forked: it is never released here.
 class PyMutex {
  public:
   void lock() {
@@ -26,8 +26,8 @@ class PyMutex {
   ForkMutex mutex_;
 };
 
-/// The same with std::shared_lock, which several threads hold at once. Where threads of the parent
-/// process shared it, a child shares it too, and cannot lock it for itself.
+/// The same with std::shared_lock, which several threads hold at once. If threads of the parent
+/// process shared it, a child can share it too, but cannot lock it exclusively.
 class PySharedMutex {
  public:
   void lock() { owner_.lock(); }
@@ -43,8 +43,8 @@ class PySharedMutex {
   }
 
  private:
-  PyMutex owner_;        ///< of who holds it alone, or of all who share it
-  PyMutex count_mutex_;  ///< held while the first of them waits
+  PyMutex owner_;        ///< held by the exclusive owner, or for all who share it
+  PyMutex count_mutex_;  ///< held while the first of the sharers waits
   std::size_t count_ = 0;
 };
 

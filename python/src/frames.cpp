@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What halyard.open() (python/halyard/_frames.py) stands on: images one after the other.
+// The C++ part of halyard.open() (python/halyard/_frames.py): yields images one after the other.
 #include <nanobind/stl/string.h>
 
 #include <functional>
@@ -17,7 +17,7 @@
 namespace halyard::python {
 namespace {
 
-/// The source asks `stop` on the thread of the call that waits, which sets it.
+/// The source polls `stop` on the thread of the waiting call, which sets it.
 struct PyFrameSource {
   std::function<bool()> stop;
   std::optional<FrameSource> source;  ///< none after close()
@@ -63,7 +63,7 @@ nb::object next_frame(PyFrameSource& self) {
 }  // namespace
 
 void bind_frames(nb::module_& m) {
-  nb::class_<PyFrameSource>(m, "_FrameSource", "What halyard.open() stands on.")
+  nb::class_<PyFrameSource>(m, "_FrameSource", "The C++ part of halyard.open().")
       .def("__init__", &open_source, nb::arg("source"), nb::arg("picture_rate"),
            nb::arg("limits").none(),
            nb::sig("def __init__(self, source: Any, picture_rate: float, limits: DecodeLimits | "

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python objects that are made once and stay until the process ends.
+// Python objects that are made once and kept until the process ends.
 #pragma once
 
 #include "bindings.h"
 
 namespace halyard::python {
 
-/// What `make` gives, an nb::object; kept at `place`, a static variable, from the first call on.
-/// Needs the interpreter's lock, which `make` may let go: two threads that come first may then both
-/// make it, and one object is kept. Nobody waits, as for a static local variable, which waits for
-/// ever when its thread waits for the interpreter's lock, or stayed behind in a fork.
+/// The result of `make`, an nb::object, kept at `place`, a static variable, from the first call on.
+/// Needs the interpreter's lock, which `make` may release: two threads may then both make it, and
+/// one object is kept. Nobody waits. A static local variable would make other threads wait, forever
+/// if its thread waits for the interpreter's lock or was lost in a fork.
 template <class Make>
 nb::handle kept(PyObject*& place, Make&& make) {
   if (place == nullptr) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The extension module halyard._core: what the files of this folder bind.
+// The extension module halyard._core: calls the binding functions of this folder.
 #include "bindings.h"
 #include "halyard/version.h"
 
 NB_MODULE(_core, m) {
   namespace py = halyard::python;
-  // Objects that outlive the interpreter are ordinary: views held by globals, other threads.
+  // Objects that outlive the interpreter are normal: views held by globals, other threads.
   nanobind::set_leak_warnings(false);
   m.attr("__version__") = halyard::version();
-  // Classes and functions show the package as their module: users find them there.
+  // Classes and functions have the package as their module: users find them there.
   const nanobind::object own_name = m.attr("__name__");
   m.attr("__name__") = "halyard";
   py::bind_errors(m);
@@ -64,7 +64,7 @@ int refuse_other_interpreters(PyObject*) {
   return -1;
 }
 
-// nanobind counts the modules that it has made; one that was refused is none of them.
+// nanobind counts the modules that it has made; a refused one must not be counted.
 void free_module(void* module) {
   if (is_main_interpreter()) nanobind::detail::nb_module_free(module);
 }
@@ -74,7 +74,7 @@ PyModuleDef_Slot slots[] = {
     {Py_mod_exec, reinterpret_cast<void*>(&nanobind__core_exec)},
     NB_MODULE_SLOTS_2,
 };
-// In front of what NB_MODULE() has made, when the file is loaded.
+// Wraps the function that NB_MODULE() has made, when the file is loaded.
 [[maybe_unused]] const bool is_prepared = [] {
   nanobind__core_module.m_slots = slots;
   nanobind__core_module.m_free = &free_module;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ImageProcessor: making and closing it, and the images that it makes or imports.
+// ImageProcessor: construction, closing, and the images that it makes or imports.
 #include "processor.h"
 
 #include <nanobind/stl/optional.h>
@@ -22,12 +22,14 @@ namespace {
 constexpr const char* class_doc =
     "Converts images: crop, flip, rotate, resize, place, colours, element type; draws "
     "results.\n\n"
-    "It always starts; what no backend of this machine serves raises RuntimeError when asked.\n"
-    "HALYARD_FORCE_BACKEND (opengl, g2d, cpu) pins a backend. One processor serves one call at a\n"
-    "time, other threads wait; give each thread its own to run side by side. A context manager.\n\n"
+    "Construction always succeeds; requests that no backend of this machine serves "
+    "raise\nRuntimeError. "
+    "HALYARD_FORCE_BACKEND (opengl, g2d, cpu) selects a backend. One processor serves one call at "
+    "a\n"
+    "time, other threads wait; give each thread its own to run in parallel. A context manager.\n\n"
     "Args:\n"
-    "    egl_display: the display that OpenGL is to use; None: the first that works.\n"
-    "    threads: most threads for one call; 0: all cores.";
+    "    egl_display: the display for OpenGL; None: the first that works.\n"
+    "    threads: maximum number of threads for one call; 0: all cores.";
 
 template <class Kind>
 nb::object create_image(nb::handle width, nb::handle height, nb::handle format, nb::handle dtype,
@@ -138,7 +140,7 @@ void def_images(Class& cls) {
                  "'pvric', 'dcc'] | None = None) -> Tensor"),
          "An image of zeros in the memory that suits this machine's backends best. `access`: "
          "what\n"
-         "the CPU will do with it (none, read, write, readwrite). `compression` (any, ubwc, afbc,\n"
+         "the CPU does with it (none, read, write, readwrite). `compression` (any, ubwc, afbc,\n"
          "pvric, dcc) needs access \"none\".")
       .def(
           "import_image",
@@ -161,9 +163,10 @@ void def_images(Class& cls) {
                   "*, require_sealed: bool = False) -> Tensor"),
           "An image over a DMA-BUF or shared memory of somebody else. Descriptors are "
           "duplicated:\n"
-          "close yours. `stride` and `offset` in bytes; without a stride rows are tight. Chroma\n"
-          "lies behind the luma unless it has a descriptor or an offset. With `require_sealed`,\n"
-          "memory that its owner can shrink is sealed, or refused: to read what an owner has "
+          "close yours. `stride` and `offset` in bytes; without a stride rows have no padding. "
+          "Chroma\n"
+          "follows the luma unless it has a descriptor or an offset. With `require_sealed`,\n"
+          "memory that its owner can shrink is sealed, or refused: a read of memory that was taken "
           "taken\n"
           "away ends the process. Raises RuntimeError for planes that do not fit their memory.");
 }

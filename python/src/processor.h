@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard.ImageProcessor as other files of the extension see it.
+// halyard.ImageProcessor, for other files of the extension.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace halyard::python {
 
-/// Python's ImageProcessor. One call at a time works with it; others wait, with the interpreter
+/// Python's ImageProcessor. It serves one call at a time; others wait, with the interpreter
 /// released.
 struct PyProcessor {
   PyProcessor() = default;
   PyProcessor(const PyProcessor&) = delete;
   PyProcessor& operator=(const PyProcessor&) = delete;
-  /// Threads of a backend may need the interpreter's lock to end.
+  /// Ending a backend's threads may need the interpreter's lock.
   ~PyProcessor() {
     const InterpreterReleased release;
     processor.reset();
@@ -29,16 +29,16 @@ struct PyProcessor {
   PyPainter painter;                   ///< has a mutex of its own
   std::optional<Processor> processor;  ///< none after close()
 };
-/// That of halyard.edgefirst, whose images are halyard.edgefirst.Tensors.
+/// The class of halyard.edgefirst, whose images are halyard.edgefirst.Tensors.
 struct PyReferenceProcessor : PyProcessor {};
 using ProcessorClass = nb::class_<PyProcessor>;
 using ReferenceProcessorClass = nb::class_<PyReferenceProcessor, PyProcessor>;
 
-/// Below this many bytes of pixels a call keeps the interpreter's lock: handing it over costs more.
+/// Below this many bytes of pixels a call keeps the interpreter's lock: releasing it costs more.
 inline constexpr std::size_t small_work_bytes = 65536;
 
-/// Gives the Result of `call(Processor&)`, which touches no Python object and holds copies of the
-/// tensors that it needs. `work_bytes`: the pixels that it reads and writes, about.
+/// The Result of `call(Processor&)`, which uses no Python object and holds copies of the
+/// tensors that it needs. `work_bytes`: about the size of the pixels that it reads and writes.
 template <class F>
 auto with_processor(PyProcessor& self, std::size_t work_bytes, F&& call)
     -> decltype(call(*self.processor)) {
@@ -58,7 +58,7 @@ auto with_processor(PyProcessor& self, std::size_t work_bytes, F&& call)
 /// A new Python Placement.
 nb::object placement_result(const Placement& placement);
 
-// The methods of the class, one file a subject.
+// The methods of the class, one file for each subject.
 void add_convert(ProcessorClass& cls);  // convert.cpp
 
 }  // namespace halyard::python

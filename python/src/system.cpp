@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t pitch_bytes = 64;
 
-// The smallest width from `width` on whose rows are whole multiples of the pitch.
+// The smallest width >= `width` whose rows are whole multiples of the pitch.
 std::size_t align_width(std::size_t width, std::size_t pixel_bytes) {
   if (width == 0 || pixel_bytes == 0) return width;
   std::size_t step = pitch_bytes;  // 64 / gcd(64, bytes): only the factors of two count

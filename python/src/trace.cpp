@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sessions and spans of the trace for halyard/_tracing.py, which says what they are.
+// Sessions and spans of the trace for halyard/_tracing.py, which documents them.
 #include "halyard/trace.h"
 
 #include <nanobind/stl/string.h>
@@ -21,8 +21,8 @@
 namespace halyard::python {
 namespace {
 
-// The trace keeps pointers to names; these stay until the process ends. Programs that make a new
-// name for every frame would fill memory, so after `maximum` of them names become "python.span".
+// The trace keeps pointers to names; these stay until the process ends. A program that makes a new
+// name for every frame would fill memory, so after `maximum` names all are "python.span".
 const char* kept(std::string_view name) {
   constexpr std::size_t maximum = 4096;
   static std::mutex mutex;
@@ -32,7 +32,7 @@ const char* kept(std::string_view name) {
   return names.size() < maximum ? names.emplace(name).first->c_str() : "python.span";
 }
 
-// An argument of a span, with text that is its own.
+// An argument of a span, with its own text.
 struct SpanArg {
   const char* key;
   std::variant<std::int64_t, double, std::string> value;
@@ -50,7 +50,7 @@ SpanArg span_arg(nb::handle key, nb::handle value) {
   return arg;
 }
 
-// A span that a `with` statement opens and closes; thread-bound while it is open.
+// A span that a `with` statement opens and closes; bound to its thread while it is open.
 class PythonSpan {
  public:
   PythonSpan(nb::handle name, nb::dict args) : name_(text_of(name)), args_(std::move(args)) {}
@@ -58,8 +58,8 @@ class PythonSpan {
   void enter() {
     if (span_) throw nb::value_error("span: it is open already");
     if (!trace::is_active()) return;
-    // First, and from a copy: to see an argument as text runs Python code, which may change the
-    // arguments, and open or close this span.
+    // First, and from a copy: converting an argument to text runs Python code, which may change
+    // the arguments, and open or close this span.
     const std::vector<SpanArg> args = arguments();
     if (span_) throw nb::value_error("span: it is open already");
     thread_ = std::this_thread::get_id();

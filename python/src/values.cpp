@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Value classes: they compare by value, print what they hold, and pickle.
+// Value classes: they compare by value, print their content, and can be pickled.
 #include "values.h"
 
 #include <nanobind/operators.h>
@@ -25,7 +25,7 @@ namespace {
 // Scales and zero points of one tensor: more than any network has channels.
 constexpr std::size_t max_channels = std::size_t{1} << 20;
 
-// What Region and Rect have: one rectangle, two sets of names.
+// Common part of Region and Rect: one rectangle with two sets of names.
 struct Rect {
   Region region;
 };
@@ -82,7 +82,7 @@ void bind_region(nb::module_& m) {
 void bind_rect(nb::module_& m) {
   nb::class_<Rect>(m, "Rect",
                    "A rectangle of whole pixels by its left, top, width and height;\n"
-                   "taken wherever a Region is.")
+                   "accepted wherever a Region is.")
       .def(
           "__init__",
           [](Rect* self, nb::handle left, nb::handle top, nb::handle width, nb::handle height) {
@@ -136,7 +136,7 @@ std::vector<std::int32_t> points_from(nb::handle points) {
   return int_list_from(points, "zero_points", max_channels);
 }
 
-// What pickles carry: scales, zero points, axis or None.
+// The state of a pickle: scales, zero points, axis or None.
 Quantization from_state(const nb::tuple& state) {
   if (nb::len(state) != 3) raise(Errc::invalid_argument, "state: must be a tuple of 3 values");
   std::optional<std::size_t> axis;
@@ -151,7 +151,7 @@ nb::object zero_points(const Quantization& q) {
 
 void bind_quantization(nb::module_& m) {
   nb::class_<Quantization>(m, "Quantization",
-                           "How integers stand for real numbers: real = (stored - zero_point) *\n"
+                           "Maps stored integers to real numbers: real = (stored - zero_point) *\n"
                            "scale, for a tensor or for each index of an axis. Immutable.")
       .def_static(
           "per_tensor",
@@ -171,7 +171,7 @@ void bind_quantization(nb::module_& m) {
           nb::arg("scales"), nb::arg("zero_points"), nb::arg("axis"),
           nb::sig("def per_channel(scales: Sequence[float], zero_points: Sequence[int], axis: "
                   "int) -> Quantization"),
-          "One scale and zero point for each index of `axis`. Raises RuntimeError when the\n"
+          "One scale and zero point for each index of `axis`. Raises RuntimeError if the\n"
           "lengths differ or are 0.")
       .def_static(
           "per_channel_symmetric",
@@ -187,7 +187,7 @@ void bind_quantization(nb::module_& m) {
                    "Zero points; None when symmetric.")
       .def_prop_ro(
           "axis", [](const Quantization& q) { return q.axis; },
-          "The axis that the scales go along; None for one scale.")
+          "The axis of the scales; None for one scale.")
       .def_prop_ro("is_per_tensor", &Quantization::is_per_tensor, "True with one scale.")
       .def_prop_ro(
           "is_per_channel", [](const Quantization& q) { return !q.is_per_tensor(); },
@@ -227,7 +227,7 @@ nb::tuple axes(const Colorimetry& c) {
 
 void bind_colorimetry(nb::module_& m) {
   nb::class_<Colorimetry>(m, "Colorimetry",
-                          "What the numbers of an image mean as colours; each axis may be None\n"
+                          "The meaning of an image's samples as colours; each axis may be None\n"
                           "(unknown). Immutable, compares by value.")
       .def(
           "__init__",
@@ -248,14 +248,14 @@ void bind_colorimetry(nb::module_& m) {
           },
           nb::arg("colorspace"), nb::arg("xfer"), nb::arg("ycbcr_enc"), nb::arg("quant"),
           "From the four numbers of V4L2's pixel format (enum v4l2_colorspace and so on).\n"
-          "Encoding and range 0 follow from the colour space as the kernel has it; what\n"
-          "is not known is None.")
+          "Encoding and range 0 follow from the colour space, as in the kernel; unknown\n"
+          "values are None.")
       .def_prop_ro(
           "space", [](const Colorimetry& c) { return enum_to(c.space); },
           nb::sig("def space(self) -> ColorSpace | None"), "Primaries.")
       .def_prop_ro(
           "transfer", [](const Colorimetry& c) { return enum_to(c.transfer); },
-          nb::sig("def transfer(self) -> ColorTransfer | None"), "Carried, not applied.")
+          nb::sig("def transfer(self) -> ColorTransfer | None"), "Kept, but not applied.")
       .def_prop_ro(
           "encoding", [](const Colorimetry& c) { return enum_to(c.encoding); },
           nb::sig("def encoding(self) -> ColorEncoding | None"), "YCbCr matrix.")
@@ -279,26 +279,26 @@ void bind_colorimetry(nb::module_& m) {
       });
 }
 
-// The flip comes first. Top and bottom swapped is a mirror and half a turn.
+// The flip comes first. A vertical flip is a mirror and a rotation by 180 degrees.
 int degrees(const ImageInfo& info) {
   const int half = info.orientation.flip == Flip::vertical ? 2 : 0;
   return 90 * ((static_cast<int>(info.orientation.rotation) + half) % 4);
 }
 
 void bind_image_info(nb::module_& m) {
-  nb::class_<ImageInfo>(m, "ImageInfo", "What the header of an image file says.")
-      .def_ro("width", &ImageInfo::width, "Columns as stored, before any turn.")
+  nb::class_<ImageInfo>(m, "ImageInfo", "The content of an image file's header.")
+      .def_ro("width", &ImageInfo::width, "Columns as stored, before any rotation.")
       .def_ro("height", &ImageInfo::height, "Rows as stored.")
       .def_prop_ro(
           "format", [](const ImageInfo& i) { return enum_to(i.format); },
           nb::sig("def format(self) -> PixelFormat"),
-          "Format of the pixels: the file's native one, or what they were decoded to.")
+          "Format of the pixels: the file's native one, or that of the decoded pixels.")
       .def_ro("row_stride", &ImageInfo::row_stride, "Bytes between rows.")
       .def_prop_ro("rotation_degrees", &degrees,
-                   "Clockwise turn of 0, 90, 180 or 270 that shows the image upright.")
+                   "Clockwise rotation of 0, 90, 180 or 270 degrees that makes the image upright.")
       .def_prop_ro(
           "flip_horizontal", [](const ImageInfo& i) { return i.orientation.flip != Flip::none; },
-          "True when the image is to be mirrored too, before the turn.")
+          "True if the image must also be mirrored, before the rotation.")
       .def_ro("bit_depth", &ImageInfo::bit_depth, "Bits per sample as stored.")
       .def_ro("is_progressive", &ImageInfo::is_progressive, "Progressive JPEG or interlaced PNG.")
       .def("__repr__", [](const ImageInfo& i) {

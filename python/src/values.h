@@ -12,7 +12,7 @@
 
 namespace halyard::python {
 
-/// Python's ImageInfo: what a header says, and how the pixels lie where they were decoded to.
+/// Python's ImageInfo: the content of a header, and the orientation of the decoded pixels.
 struct ImageInfo {
   std::size_t width = 0;
   std::size_t height = 0;

@@ -12,18 +12,19 @@
 
 namespace halyard::python {
 
-/// Raises InvalidArgumentError: "argument: 'word' is no `kind`; did you mean 'nearest'? (all)".
+/// Raises InvalidArgumentError: "argument: 'word' is not a known `kind`; did you mean 'nearest'?
+/// (all)".
 [[noreturn]] void raise_unknown_word(const char* argument, nb::handle word, const char* kind,
                                      std::span<const std::string_view> words);
 
-/// A word and what it stands for.
+/// A word and its value.
 template <class T>
 struct Word {
   const char* text;
   T value;
 };
 
-/// What the str stands for. Raises TypeError, and raise_unknown_word().
+/// The value of the str. Raises TypeError, and raise_unknown_word().
 template <class T, std::size_t N>
 T word_from(nb::handle object, const char* argument, const char* kind, const Word<T> (&words)[N]) {
   const std::string given = text_from(object, argument);

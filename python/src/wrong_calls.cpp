@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls whose arguments do not fit, in Python's words. nanobind lists the signatures then; here
-// each of its functions is entered through a call of ours, which looks at the exception of a call
-// that failed. A call that succeeds costs one jump more.
+// Calls whose arguments do not fit raise TypeError in Python's wording. nanobind lists the
+// signatures instead. Here each of its functions is entered through our call, which looks at the
+// exception of a failed call. A successful call costs one more jump.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -16,11 +16,11 @@ namespace {
 
 using Call = PyObject* (*)(PyObject*, PyObject* const*, std::size_t, PyObject*);
 
-// nanobind has a handful of ways to call a function, by its number of arguments and their options.
+// nanobind has several ways to call a function, by its number of arguments and their options.
 constexpr std::size_t max_ways = 12;
 std::array<Call, max_ways> ways{};
 
-// Where nanobind's functions hold the way in which they are called: behind the head of the object.
+// The place where nanobind's functions store how they are called: after the head of the object.
 Call& way_of(nb::handle function) {
   return *reinterpret_cast<Call*>(reinterpret_cast<char*>(function.ptr()) + sizeof(PyVarObject));
 }
@@ -29,7 +29,7 @@ bool is_of_signatures(std::string_view text) {
   return text.find("(): incompatible function arguments.") != text.npos;
 }
 
-// The text of what does not fit; empty: nanobind's own stays.
+// The text about the argument that does not fit; empty: keep nanobind's text.
 std::string text_of_call(nb::handle function, PyObject* const* args, std::size_t count,
                          PyObject* names) {
   static PyObject* place = nullptr;
@@ -44,7 +44,7 @@ std::string text_of_call(nb::handle function, PyObject* const* args, std::size_t
   return text.is_none() ? std::string() : text_of(text);
 }
 
-// Python's exceptions are taken and set here: what the explanation raises itself is forgotten.
+// Takes and sets Python's exceptions: an exception of the explanation itself is dropped.
 void reword(PyObject* function, PyObject* const* args, std::size_t count,
             PyObject* names) noexcept {
   if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) return;
@@ -70,7 +70,7 @@ void reword(PyObject* function, PyObject* const* args, std::size_t count,
 template <std::size_t way>
 PyObject* call(PyObject* function, PyObject* const* args, std::size_t flags, PyObject* names) {
   PyObject* const result = ways[way](function, args, flags, names);
-  // The highest bits say what may be done with args[-1], and that `self` needs no check.
+  // The highest bits tell what may be done with args[-1], and that `self` needs no check.
   if (result == nullptr) [[unlikely]]
     reword(function, args, flags << 2U >> 2U, names);
   return result;
@@ -84,8 +84,8 @@ constexpr auto calls = calls_of(std::make_index_sequence<max_ways>());
 
 void enter_through_ours(nb::handle function) {
   Call& way = way_of(function);
-  // What the type says of the place, read as a number. Another nanobind may hold something else
-  // there: it keeps its own text.
+  // The type's slot for this place, read as a number. Another version of nanobind may store
+  // something else there: its own text is kept then.
   const nb::object said = nb::getattr(function, "__vectorcalloffset__", nb::none());
   if (!nb::isinstance<nb::int_>(said) ||
       nb::cast<std::intptr_t>(said) != reinterpret_cast<std::intptr_t>(way))

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+<<<<<<< HEAD:src/tensor/strided_copy.cpp
 // Copies between arrays of any strides. Axes are merged where both sides allow it. Then either the
 // innermost axis is a run of bytes on both sides, or the array is transposed and is copied by
 // square blocks.
 #include "halyard/strided_copy.h"
+=======
+// Copies between strided arrays. Axes are merged where both sides allow it. Then either the
+// innermost axis is contiguous on both sides, or the array is transposed in square blocks.
+#include "tensor/strided_copy.h"
+>>>>>>> prose8:python/src/tensor/strided_copy.cpp
 
 #include <algorithm>
 #include <cstdint>
@@ -21,7 +27,7 @@ struct WalkAxis {
 };
 using Walk = std::vector<WalkAxis>;
 
-// Both arrays cut into axes of common extents; empty when a cut falls inside an axis.
+// Both arrays with axes of common extents; empty if a boundary falls inside an axis.
 Walk common_axes(const Layout& a, const Layout& b) {
   Walk walk;
   int i = a.rank - 1;
@@ -49,7 +55,7 @@ Walk common_axes(const Layout& a, const Layout& b) {
     step_b *= static_cast<std::ptrdiff_t>(extent);
   }
   std::reverse(walk.begin(), walk.end());
-  // Neighbours that continue one another on both sides are one axis.
+  // Neighbouring axes that are contiguous on both sides are merged.
   Walk merged;
   for (const WalkAxis& axis : walk) {
     const auto extent = static_cast<std::ptrdiff_t>(axis.extent);
@@ -73,7 +79,7 @@ void copy_line(const WalkAxis& axis, const std::byte* from, std::byte* to) {
     std::memcpy(to, from, size);
 }
 
-// Two axes, the inner of which strides widely on one side: by blocks of 32 x 32.
+// Two axes, the inner of which has a wide stride on one side: in blocks of 32 x 32.
 template <std::size_t size>
 void copy_blocks(const WalkAxis& outer, const WalkAxis& inner, const std::byte* from,
                  std::byte* to) {
@@ -166,10 +172,17 @@ void copy_elements(const Layout& from, const std::byte* source, const Layout& to
   copy_sized(size, common_axes(contiguous_like(to), to), elements.data(), destination);
 }
 
+<<<<<<< HEAD:src/tensor/strided_copy.cpp
 void copy_overlapping_elements(const Layout& from, const std::byte* source, const Layout& to,
                                std::byte* destination) {
   // Bytes that are the same ones at two addresses are none of memmove's concern.
   const bool is_one_mapping = may_share_bytes(from, source, to, destination);
+=======
+void copy_overlapping(const Layout& from, const std::byte* source, const Layout& to,
+                      std::byte* destination) {
+  // memmove cannot know that two addresses may map the same bytes.
+  const bool is_one_mapping = address_range(source, from).overlaps(address_range(destination, to));
+>>>>>>> prose8:python/src/tensor/strided_copy.cpp
   if (is_one_mapping && from.is_contiguous() && to.is_contiguous()) {
     std::memmove(destination, source, from.size_bytes());
     return;

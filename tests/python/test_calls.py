@@ -162,7 +162,7 @@ def test_errors_of_arguments_that_fit_stay_as_they_are():
         P().convert(image(), 3)
     with pytest.raises(TypeError, match="^width: must be an int, not str$"):
         halyard.Tensor.image("8", 8, "rgb")
-    with pytest.raises(ValueError, match="is no pixel format"):
+    with pytest.raises(ValueError, match="is not a known pixel format"):
         halyard.Tensor.image(8, 8, "rbg")
     assert models.decoder() != 3 and not models.decoder() == np.zeros(1)
 

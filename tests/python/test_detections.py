@@ -175,7 +175,7 @@ def test_four_detections_unpack_into_items_and_no_tuple_of_arrays():
     assert {type(each) for each in (boxes, scores, classes, masks)} == {type(first)}
     with pytest.raises(ValueError, match="unpack"):
         boxes, scores, classes, masks = made()
-    assert "``boxes, scores, classes, masks = ...`` is what" in halyard.Detections.__doc__
+    assert "``boxes, scores, classes, masks = ...`` is for" in halyard.Detections.__doc__
 
 
 def test_dict_and_json():

@@ -107,9 +107,9 @@ def test_a_wrong_word_is_told_the_nearest_one(word, near):
         with pytest.raises(ef.InvalidArgumentError) as caught:
             call(word)
         text = str(caught.value)
-        assert f"{word!r} is no pixel format; did you mean '{near}" in text
+        assert f"{word!r} is not a known pixel format; did you mean '{near}" in text
         assert "(rgb, rgba, bgra," in text and isinstance(caught.value, ValueError)
-    with pytest.raises(ValueError, match=r"^format: 'zzzzzz' is no pixel format \(rgb"):
+    with pytest.raises(ValueError, match=r"^format: 'zzzzzz' is not a known pixel format \(rgb"):
         ef.Tensor.image(4, 4, "zzzzzz")
     with pytest.raises(ValueError, match="^format: "):
         ef.Tensor.image(4, 4, "x" * 10**6)
@@ -145,14 +145,14 @@ def test_calls_take_words_for_members():
 
 
 @pytest.mark.parametrize("call, text", [
-    (lambda p, a, b: p.convert(a, b, fit="leterbox"), "fit: 'leterbox' is no fit; .*'letterbox'"),
+    (lambda p, a, b: p.convert(a, b, fit="leterbox"), "fit: 'leterbox' is not .*'letterbox'"),
     (lambda p, a, b: p.convert(a, b, flip="horizonal"), "flip: .*did you mean 'horizontal'"),
     (lambda p, a, b: p.convert(a, b, rotation="clockwise"), "rotation: .*'clockwise90'"),
     (lambda p, a, b: p.convert(a, b, rotation=45), "rotation: must be a multiple of 90"),
     (lambda p, a, b: p.convert(a, b, filter="cubic"), "filter: .*did you mean 'bicubic'"),
     (lambda p, a, b: p.convert(a, b, normalize="imagnet"), "normalize: .*did you mean 'imagenet'"),
     (lambda p, a, b: p.convert(a, b, orientation="rwa"), "orientation: .*did you mean 'raw'"),
-    (lambda p, a, b: ef.Tensor([1], mem="smh"), "mem: 'smh' is no .*did you mean 'shm'"),
+    (lambda p, a, b: ef.Tensor([1], mem="smh"), "mem: 'smh' is not .*did you mean 'shm'"),
     (lambda p, a, b: ef.Tensor.image(4, 4, "rgb", access="readwrit"), "access: .*'readwrite'"),
     (lambda p, a, b: p.create_image(4, 4, compression="afcb"), "compression: .*'afbc'"),
     (lambda p, a, b: ef.Topic("x", role="publsher"), "role: .*did you mean 'publisher'"),

@@ -106,4 +106,5 @@ def test_tensors_and_arrays_are_one_memory():
     text = run("tensors").splitlines()
     assert text[0] == ("Tensor(shape=(3, 320, 320), dtype=float32, memory=mem, format=planar_rgb, "
                        "320x320)")
-    assert text[1].startswith("format: 'rbg' is no pixel format; did you mean 'rgb'? (rgb, rgba,")
+    assert text[1].startswith("format: 'rbg' is not a known pixel format; did you mean 'rgb'? "
+                              "(rgb, rgba,")

@@ -149,7 +149,7 @@ def test_what_is_no_image_is_refused(tmp_path):
             ("rtsp://camera/1", ValueError, "is a video; model.stream"),
             (tmp_path / "nothing.jpg", FileNotFoundError, "nothing.jpg"),
             (b"nothing", halyard.Error, "JPEG|malformed"),
-            (halyard.Tensor([4, 4], "float32", "mem"), ValueError, "is no image")):
+            (halyard.Tensor([4, 4], "float32", "mem"), ValueError, "is not an image")):
         with pytest.raises(error, match=text):
             own()(image)
     for options, error, text in (

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DepthImage: distances along a camera's axis as a message.
+// DepthImage: a message with distances along a camera's axis.
 #include "halyard/depth_image.h"
 
 #include <nanobind/stl/string.h>
@@ -19,11 +19,12 @@ using DepthClass = nb::class_<DepthImage>;
 constexpr const char* class_doc =
     "Distances along a camera's axis: float32 metres or uint16 millimetres, [H, W].\n\n"
     "A depth is valid when it is finite, above 0, and within [min_depth, max_depth]. What is not\n"
-    "valid is no measurement: 0 in uint16, NaN in float32. Topics of type DepthImage carry it.\n\n"
+    "valid is not a measurement: 0 in uint16, NaN in float32. Topics of type DepthImage carry "
+    "it.\n\n"
     "Args:\n"
     "    width, height: pixels, 1..65535.\n"
     "    dtype: \"float32\" (metres) or \"uint16\" (millimetres).\n"
-    "    pool: where its bytes are; None: the process's own pool. They hold any values.";
+    "    pool: where its bytes are; None: the process's own pool. They are not initialised.";
 
 DepthImage create(nb::handle width, nb::handle height, DType dtype, nb::handle pool) {
   const auto from = pool_from(pool, "pool");
@@ -86,7 +87,7 @@ void add_making(DepthClass& cls) {
                   nb::arg("pool") = nb::none(),
                   nb::sig("def from_numpy(array: Any, *, pool: TensorPool | None = None) -> "
                           "DepthImage"),
-                  "An image of its own with the elements of an array [H, W] of float32 or uint16.")
+                  "A new image with a copy of an array [H, W] of float32 or uint16.")
       .def_static(
           "wrap",
           [](nb::handle tensor) {
@@ -94,7 +95,7 @@ void add_making(DepthClass& cls) {
           },
           nb::arg("tensor"), nb::sig("def wrap(tensor: Any) -> DepthImage"),
           "A tensor or an array as a message, without a copy: [H, W], [H, W, 1] or a grey image;\n"
-          "rows may lie apart.");
+          "rows may be padded.");
 }
 
 void add_facts(DepthClass& cls) {
@@ -109,8 +110,10 @@ void add_facts(DepthClass& cls) {
             check(self.set_depth_scale(static_cast<float>(number_from(value, "depth_scale"))));
           },
           nb::sig("def depth_scale(self) -> float"), "Millimetres of one unit of uint16.")
-      .def_prop_ro("min_depth", &DepthImage::min_depth, "Metres; what is nearer is none.")
-      .def_prop_ro("max_depth", &DepthImage::max_depth, "Metres; what is farther is none.")
+      .def_prop_ro("min_depth", &DepthImage::min_depth,
+                   "Metres; nearer depths are not measurements.")
+      .def_prop_ro("max_depth", &DepthImage::max_depth,
+                   "Metres; farther depths are not measurements.")
       .def(
           "set_depth_range",
           [](DepthImage& self, nb::handle nearest, nb::handle farthest) {
@@ -119,7 +122,7 @@ void add_facts(DepthClass& cls) {
           },
           nb::arg("min_depth"), nb::arg("max_depth"),
           nb::sig("def set_depth_range(self, min_depth: float, max_depth: float) -> None"),
-          "What counts as a measurement, in metres; max_depth may be infinite.")
+          "The range of measurements, in metres; max_depth may be infinite.")
       .def("__repr__", [](const DepthImage& self) {
         return "DepthImage(" + std::to_string(self.width()) + "x" + std::to_string(self.height()) +
                ", " + dtype_name(self.dtype()) + ")";
@@ -142,7 +145,7 @@ void add_pixels(DepthClass& cls) {
           },
           nb::arg("x"), nb::arg("y"), nb::arg("meters"),
           nb::sig("def set_depth(self, x: int, y: int, meters: float) -> None"),
-          "Rounds to the nearest unit; 0 and, in float32, NaN say that there is no measurement.\n"
+          "Rounds to the nearest unit; 0 and, in float32, NaN mean that there is no measurement.\n"
           "Raises InvalidArgumentError (outside the image or the depth range), AccessError.")
       .def(
           "get_depth_u16",
@@ -157,7 +160,7 @@ void add_pixels(DepthClass& cls) {
             return take(
                 released_on(self, [](const DepthImage& i) { return i.depth_statistics(); }));
           },
-          "Least, greatest and mean depth of the valid pixels in metres, and their count.");
+          "Minimum, maximum and mean depth of the valid pixels in metres, and their count.");
 }
 
 void add_conversions(DepthClass& cls) {
@@ -179,7 +182,7 @@ void add_conversions(DepthClass& cls) {
           },
           nb::kw_only(), nb::arg("pool") = nb::none(),
           nb::sig("def to_millimeters(self, *, pool: TensorPool | None = None) -> DepthImage"),
-          "A copy in uint16 units of depth_scale; what does not fit is no measurement.")
+          "A copy in uint16 units of depth_scale; values that do not fit become 0.")
       .def(
           "deproject",
           [](const DepthImage& self, nb::handle intrinsics, bool valid_only, nb::handle pool) {
@@ -193,8 +196,8 @@ void add_conversions(DepthClass& cls) {
           nb::arg("pool") = nb::none(),
           nb::sig("def deproject(self, intrinsics: CameraIntrinsics | Sequence[float], *, "
                   "valid_only: bool = False, pool: TensorPool | None = None) -> PointCloud"),
-          "float32 points x y z in metres, height x width, NaN for what is not valid; with\n"
-          "`valid_only` one row of the valid ones.")
+          "float32 points x y z in metres, height x width, NaN for invalid pixels; with\n"
+          "`valid_only` one row with the valid pixels only.")
       .def(
           "as_image", [](const DepthImage& self) { return take(self.as_image()); },
           nb::sig("def as_image(self) -> Image"), "\"32FC1\" or \"16UC1\", sharing the bytes.");
@@ -217,7 +220,7 @@ void bind_camera(nb::module_& m) {
       .def_ro("cx", &CameraIntrinsics::cx)
       .def_ro("cy", &CameraIntrinsics::cy);
   nb::class_<DepthStatistics>(m, "DepthStatistics",
-                              "Of the valid pixels, in metres; all zero when there is none.")
+                              "Of the valid pixels, in metres; all zero if there is none.")
       .def_ro("min", &DepthStatistics::min)
       .def_ro("max", &DepthStatistics::max)
       .def_ro("mean", &DepthStatistics::mean)

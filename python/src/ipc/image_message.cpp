@@ -23,16 +23,16 @@ constexpr std::size_t max_samples = 4;
 
 constexpr const char* class_doc =
     "A camera's image: a tensor with an encoding, a coordinate frame and a timestamp, in the\n"
-    "words of sensor_msgs/Image.\n\n"
-    "``tensor`` is an image that ``ImageProcessor.convert`` takes as it is; ``numpy()``,\n"
+    "names of sensor_msgs/Image.\n\n"
+    "``tensor`` is an image that ``ImageProcessor.convert`` takes directly; ``numpy()``,\n"
     "``numpy.asarray`` and DLPack see its elements without a copy. Topics of type Image carry "
     "it.\n\n"
     "Args:\n"
     "    width, height: pixels, 1..65535.\n"
     "    encoding: \"rgb8\", \"mono16\", \"32FC1\", \"nv12\", \"bayer_rggb8\"...: see "
     "encodings().\n"
-    "    pool: where its bytes are; None: the process's own pool. They hold any values.\n\n"
-    "Raises halyard.Error for a wrong size or encoding, and where the pool has no room.";
+    "    pool: where its bytes are; None: the process's own pool. They are not initialised.\n\n"
+    "Raises halyard.Error for a wrong size or encoding, and if the pool has no free space.";
 
 ImageEncoding encoding_from(nb::handle object) {
   const std::string name = text_from(object, "encoding");
@@ -57,7 +57,7 @@ std::size_t channels_of(const Tensor& tensor) {
   return tensor.rank() == 3 ? tensor.shape()[2] : 0;
 }
 
-// The encoding of an array that says none.
+// The default encoding of an array.
 ImageEncoding guess_encoding(const Tensor& tensor) {
   const std::size_t channels = channels_of(tensor);
   if (tensor.dtype() == DType::u8 && channels == 1) return ImageEncoding::mono8;
@@ -131,13 +131,12 @@ void add_making(ImageClass& cls) {
          nb::arg("pool") = nb::none(),
          nb::sig("def __init__(self, width: int, height: int, encoding: str = 'rgb8', *, pool: "
                  "TensorPool | None = None) -> None"))
-      .def_static(
-          "from_numpy", &from_numpy, nb::arg("array"), nb::arg("encoding") = nb::none(),
-          nb::kw_only(), nb::arg("pool") = nb::none(),
-          nb::sig("def from_numpy(array: Any, encoding: str | None = None, *, pool: "
-                  "TensorPool | None = None) -> Image"),
-          "An image of its own with the elements of an array, copied once. None as encoding\n"
-          "is mono, rgb or rgba by the channels.")
+      .def_static("from_numpy", &from_numpy, nb::arg("array"), nb::arg("encoding") = nb::none(),
+                  nb::kw_only(), nb::arg("pool") = nb::none(),
+                  nb::sig("def from_numpy(array: Any, encoding: str | None = None, *, pool: "
+                          "TensorPool | None = None) -> Image"),
+                  "A new image with the elements of an array, copied once. None as encoding\n"
+                  "means mono, rgb or rgba, by the channels.")
       .def_static("from_bytes", &from_bytes, nb::arg("data"), nb::arg("width"), nb::arg("height"),
                   nb::arg("encoding") = "rgb8", nb::kw_only(), nb::arg("pool") = nb::none(),
                   nb::sig("def from_bytes(data: Buffer, width: int, height: int, encoding: str = "
@@ -150,8 +149,8 @@ void add_making(ImageClass& cls) {
           },
           nb::arg("tensor"), nb::arg("encoding") = nb::none(),
           nb::sig("def wrap(tensor: Any, encoding: str | None = None) -> Image"),
-          "A tensor or an array as a message, without a copy. None as encoding: that of the\n"
-          "tensor's format, or as of from_numpy(). Raises InvalidArgumentError (another dtype or\n"
+          "A tensor or an array as a message, without a copy. None as encoding: by the\n"
+          "tensor's format, or as in from_numpy(). Raises InvalidArgumentError (another dtype or\n"
           "shape), UnsupportedError (strides that no image has).")
       .def_static("encodings", &encodings, nb::sig("def encodings() -> list[str]"),
                   "The names of all encodings.");
@@ -161,13 +160,13 @@ void add_facts(ImageClass& cls) {
   cls.def_prop_ro("width", &Image::width, "Columns.")
       .def_prop_ro("height", &Image::height, "Rows.")
       .def_prop_ro("channels", &Image::channels,
-                   "Samples of a pixel of packed encodings; 3 for YUV in planes.")
+                   "Samples per pixel of packed encodings; 3 for planar YUV.")
       .def_prop_ro(
           "encoding", [](const Image& self) { return str_of(to_string(self.encoding())); },
           "Its name in sensor_msgs.")
       .def_prop_ro("step", &Image::step, "Bytes between rows of the first plane.")
       .def_prop_ro("bytes_per_pixel", &Image::bytes_per_pixel,
-                   "Of packed encodings; 0 where a pixel lies in planes.")
+                   "Bytes per pixel of packed encodings; 0 for planar ones.")
       .def_prop_ro(
           "is_bigendian", [](const Image&) { return Image::is_bigendian(); },
           "Order of the bytes of a sample: this machine's.")
@@ -180,7 +179,7 @@ void add_facts(ImageClass& cls) {
             self.set_colorimetry(colorimetry_from(value, "colorimetry"));
           },
           nb::arg("value").none(), nb::sig("def colorimetry(self) -> Colorimetry | None"),
-          "What the numbers mean as colours.")
+          "The meaning of the samples as colours.")
       .def("__repr__", [](const Image& self) {
         return "Image(" + std::to_string(self.width()) + "x" + std::to_string(self.height()) +
                ", " + std::string(to_string(self.encoding())) + ")";
@@ -197,7 +196,7 @@ void add_pixels(ImageClass& cls) {
          nb::arg("x"), nb::arg("y"), nb::sig("def pixel(self, x: int, y: int) -> tuple[Any, ...]"),
          "The samples of a pixel. For many pixels use numpy(). Raises InvalidArgumentError "
          "outside\n"
-         "the image, UnsupportedError where a pixel lies in planes.")
+         "the image, UnsupportedError for planar encodings.")
       .def(
           "set_pixel",
           [](Image& self, nb::handle x, nb::handle y, nb::handle value) {
@@ -217,7 +216,7 @@ void add_pixels(ImageClass& cls) {
           },
           nb::arg("value"), nb::sig("def fill(self, value: Any) -> None"),
           "Gives all pixels one value: a number for each sample of a pixel, or bytes; of packed\n"
-          "4:2:2 the four samples of a pair, of images in planes one of each plane.")
+          "4:2:2 the four samples of a pair, for planar images one for each plane.")
       .def(
           "roi",
           [](const Image& self, nb::handle x, nb::handle y, nb::handle width, nb::handle height) {

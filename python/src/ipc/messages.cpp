@@ -92,7 +92,7 @@ nb::object packed_bytes_result(const Tensor& tensor) {
   const std::size_t size = packed_bytes(tensor);
   nb::object made = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
   if (!made.is_valid()) throw nb::python_error();
-  // Nobody else has the object yet.
+  // No other code has the object yet.
   const std::span<std::byte> to(reinterpret_cast<std::byte*>(PyBytes_AsString(made.ptr())), size);
   const Tensor from = tensor;
   check(released([&] { return copy_packed(from, to); }));

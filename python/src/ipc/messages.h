@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Image, PointCloud and DepthImage have in common in Python: a tensor with a header.
+// The common part of Image, PointCloud and DepthImage in Python: a tensor with a header.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +15,21 @@
 
 namespace halyard::python {
 
-/// A NumPy array or another array as a tensor that lies in one piece, in C order: copied where the
-/// strides are none that a message has. Raises as tensor_to_read().
+/// A NumPy array or another array as a contiguous tensor in C order: copied if a message cannot
+/// have its strides. Raises as tensor_to_read().
 Tensor packed_tensor(nb::handle array, const char* argument);
 /// The samples of one pixel as bytes: a number, a sequence of `maximum` numbers at most, or bytes.
 /// Raises TypeError, OverflowError and InvalidArgumentError naming `argument`.
 std::vector<std::byte> samples_from(nb::handle object, const char* argument, DType dtype,
                                     std::size_t maximum);
-/// The other way: a tuple of ints or floats.
+/// The reverse: a tuple of ints or floats.
 nb::object samples_result(std::span<const std::byte> bytes, DType dtype);
 /// The bytes of the elements without gaps.
 nb::object packed_bytes_result(const Tensor& tensor);
 /// Calls a method of the message's tensor with these keywords.
 nb::object ask_tensor(const Tensor& tensor, const char* method, const nb::kwargs& keywords);
 
-/// Runs a call that works on a copy of the message, without the interpreter.
+/// Runs a call that uses a copy of the message, with the interpreter released.
 template <class T, class F>
 auto released_on(const T& message, F&& call) {
   T copy = message;
@@ -47,7 +47,8 @@ void add_header(nb::class_<T>& cls) {
           [](T& self, nb::handle value) {
             self.set_timestamp_ns(size_from(value, "timestamp_ns"));
           },
-          nb::sig("def timestamp_ns(self) -> int"), "Of the measurement, in the sender's clock.")
+          nb::sig("def timestamp_ns(self) -> int"),
+          "Time of the measurement, by the sender's clock.")
       .def_prop_ro(
           "dtype", [](const T& self) { return numpy_dtype(self.dtype()); },
           nb::sig("def dtype(self) -> numpy.dtype[Any]"), "Element type of the tensor.")
@@ -60,7 +61,7 @@ void add_header(nb::class_<T>& cls) {
           [](const T& self) {
             return !self.tensor().is_empty() && self.tensor().buffer()->is_writable();
           },
-          "False for what was published, and for messages of other processes.");
+          "False for published messages and for messages of other processes.");
 }
 
 template <class T>
@@ -100,7 +101,7 @@ void add_bytes(nb::class_<T>& cls) {
           },
           nb::arg("data"), nb::sig("def copy_from(self, data: Buffer) -> None"),
           "Fills the message with `nbytes` contiguous bytes. Raises InvalidArgumentError for\n"
-          "another length, AccessError where it is read-only.")
+          "another length, AccessError if it is read-only.")
       .def(
           "tobytes", [](const T& self) { return packed_bytes_result(self.tensor()); },
           nb::sig("def tobytes(self) -> bytes"), "A copy of the elements without gaps.");

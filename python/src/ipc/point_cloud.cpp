@@ -22,19 +22,19 @@ namespace {
 using CloudClass = nb::class_<PointCloud>;
 
 constexpr const char* class_doc =
-    "Points with named fields, in the words of sensor_msgs/PointCloud2: one row of them, or "
+    "Points with named fields, with the names of sensor_msgs/PointCloud2: one row of them, or "
     "height\n"
     "x width.\n\n"
     "``points()`` is a structured NumPy array over the bytes and ``field(name)`` one field of all\n"
-    "points; ``numpy()`` and ``tensor`` are [N, K] or [H, W, K] numbers where all fields have one\n"
+    "points; ``numpy()`` and ``tensor`` are [N, K] or [H, W, K] numbers if all fields have one\n"
     "type, else bytes. None of them copies. Topics of type PointCloud carry it.\n\n"
     "Args:\n"
-    "    num_points: how many.\n"
-    "    fields: how many numbers a point has: x y z for 3, x y z r g b for 6, else x y z "
+    "    num_points: count of points.\n"
+    "    fields: count of numbers of a point: x y z for 3, x y z r g b for 6, else x y z "
     "intensity\n"
     "        f4 f5...; f0 f1 below 3. See with_fields() for others.\n"
     "    dtype: of each number.\n"
-    "    pool: where its bytes are; None: the process's own pool. They hold any values.";
+    "    pool: where its bytes are; None: the process's own pool. They are not initialised.";
 
 PointDatatype datatype_from(nb::handle object) {
   const DType dtype = dtype_from(object, "datatype");
@@ -89,7 +89,7 @@ PointCloud wrap(nb::handle tensor, nb::handle fields) {
                                : PointCloud::wrap(seen, fields_from(fields)));
 }
 
-// An array [N, K] of numbers, or a structured one, in memory of its own.
+// An array [N, K] of numbers, or a structured one, copied to new memory.
 nb::object from_numpy(nb::handle array, nb::handle pool) {
   static PyObject* place = nullptr;
   const nb::object type = nb::getattr(array, "dtype", nb::none());
@@ -149,14 +149,14 @@ void add_making(CloudClass& cls) {
                   nb::arg("pool") = nb::none(),
                   nb::sig("def from_numpy(array: Any, *, pool: TensorPool | None = None) -> "
                           "PointCloud"),
-                  "A cloud of its own with the points of an array, copied: [N, K] or [H, W, K]\n"
-                  "numbers, or a structured array [N] or [H, W], whose fields it takes over.")
+                  "A new cloud with a copy of the points of an array: [N, K] or [H, W, K]\n"
+                  "numbers, or a structured array [N] or [H, W], whose fields it keeps.")
       .def_static(
           "wrap", &wrap, nb::arg("tensor"), nb::arg("fields") = nb::none(),
           nb::sig("def wrap(tensor: Any, fields: Sequence[PointField] | numpy.dtype[Any] | "
                   "None = None) -> PointCloud"),
           "A tensor or an array as a message, without a copy: [N, K] or [H, W, K], the last\n"
-          "axis without gaps. With `fields` they say what the bytes of a point are.");
+          "axis without gaps. `fields` describes the bytes of a point.");
 }
 
 void add_facts(CloudClass& cls) {
@@ -171,7 +171,7 @@ void add_facts(CloudClass& cls) {
           "is_dense", &PointCloud::is_dense,
           [](PointCloud& self, nb::handle value) { self.set_is_dense(truth_from(value)); },
           nb::sig("def is_dense(self) -> bool"),
-          "Whether the sender says that no point has a NaN or an infinity.")
+          "Whether no point has a NaN or an infinity, as the sender states.")
       .def_prop_ro(
           "fields",
           [](const PointCloud& self) {
@@ -180,7 +180,7 @@ void add_facts(CloudClass& cls) {
               fields.append(nb::cast(field));
             return fields;
           },
-          nb::sig("def fields(self) -> list[PointField]"), "What the bytes of a point are.")
+          nb::sig("def fields(self) -> list[PointField]"), "The layout of the bytes of a point.")
       .def_prop_ro("fields_per_point", &PointCloud::fields_per_point, "Their count.")
       .def_prop_ro("is_xyz", &PointCloud::is_xyz, "x, y and z, and nothing else.")
       .def_prop_ro("has_intensity", &PointCloud::has_intensity, "A field intensity or i.")
@@ -211,14 +211,15 @@ void add_points(CloudClass& cls) {
           nb::arg("name"), nb::sig("def field(self, name: str) -> numpy.ndarray"),
           "The numbers of a field of all points, [N] or [H, W], without a copy; a field of "
           "several\n"
-          "numbers has an axis more. Raises InvalidArgumentError when there is none.")
+          "numbers has one more axis. Raises InvalidArgumentError if there is no such field.")
       .def("extract_xyz", &extract_xyz, nb::sig("def extract_xyz(self) -> numpy.ndarray"),
            "x, y and z of all points as float32 [N, 3], copied.")
       .def("transform", &transform, nb::arg("matrix"), nb::kw_only(), nb::arg("pool") = nb::none(),
            nb::sig("def transform(self, matrix: ArrayLike, *, pool: TensorPool | None = None) -> "
                    "PointCloud"),
-           "A copy whose x, y and z are moved by a 4 x 4 matrix with the last row 0 0 0 1. All\n"
-           "other fields are copied as they are. Raises InvalidArgumentError for another matrix.");
+           "A copy whose x, y and z are transformed by a 4 x 4 matrix with the last row 0 0 0 1. "
+           "All\n"
+           "other fields are copied unchanged. Raises InvalidArgumentError for another matrix.");
 }
 
 void bind_field(nb::module_& m) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorPool and what it says of itself.
+// TensorPool and its statistics.
 #include "ipc/pools.h"
 
 #include <nanobind/stl/string.h>
@@ -18,29 +18,30 @@ namespace {
 using PoolClass = nb::class_<PyPool>;
 
 constexpr const char* class_doc =
-    "Memory for tensors that processes share, known by a number.\n\n"
-    "Each process allocates from memory that it alone can write; the others map it read-only.\n"
-    "What a process held is back at once when it ends, however it ends. In one process all\n"
-    "objects of one number are the same pool. A context manager: the end of ``with`` lets go of\n"
-    "the pool, tensors that are alive keep their memory.\n\n"
+    "Memory for tensors that processes share, identified by a number.\n\n"
+    "Each process allocates from memory that only it can write; the others map it read-only.\n"
+    "The memory that a process held is free at once when it ends, however it ends. In one process "
+    "all\n"
+    "objects of one number are the same pool. A context manager: the end of ``with`` releases\n"
+    "the pool; live tensors keep their memory.\n\n"
     "Args:\n"
-    "    pool_id: the pool's number; it is made when no process has it, else opened.\n"
-    "    size_mb: MiB of all tensors that are alive, in all processes; also a fraction.\n"
-    "    max_slots: tensors that are alive, 1..1048576.\n"
+    "    pool_id: the pool's number; the pool is made if no process has it, else opened.\n"
+    "    size_mb: MiB of all live tensors, in all processes; also a fraction.\n"
+    "    max_slots: maximum number of live tensors, 1..1048576.\n"
     "    slot_alignment: bytes, a power of two, 64..4096.\n"
-    "    scrub: when bytes of a tensor that is gone become zero: \"never\", \"on_handover\" "
+    "    scrub: when the bytes of a freed tensor are set to zero: \"never\", \"on_handover\" "
     "(before\n"
     "        another process gets them) or \"on_free\".\n"
-    "    prefault, lock_memory, huge_pages: how this process takes memory from the system.\n\n"
-    "Raises halyard.Error: a limit that is wrong (it is named), or other limits than those that\n"
-    "the pool has. Thread-safe. A child of fork() opens the pool anew.";
+    "    prefault, lock_memory, huge_pages: how this process allocates memory of the system.\n\n"
+    "Raises halyard.Error: a wrong limit (the message names it), or other limits than those that\n"
+    "the pool has. Thread-safe. A child of fork() must open the pool again.";
 
 TensorPool& pool_of(const PyPool& self) {
   if (!self.pool) raise(Errc::invalid_argument, "pool: is closed");
   return *self.pool;
 }
 
-// For calls that work, not for facts, which a child of fork() may ask its parent's object for.
+// For calls that work on the pool. A child of fork() may ask its parent's object only for facts.
 std::shared_ptr<TensorPool> kept_pool(const PyPool& self) {
   TensorPool& pool = pool_of(self);
   if (self.process != ::getpid())
@@ -66,14 +67,14 @@ Scrub scrub_from(nb::handle object) {
   return word_from(object, "scrub", "way to scrub", words);
 }
 
-// An empty shape, which other tensors cannot have, is one element.
+// An empty shape, which other tensors cannot have, means one element.
 Shape pool_shape_from(nb::handle shape) {
   if (PyTuple_Check(shape.ptr()) == 0 && PyList_Check(shape.ptr()) == 0)
     return shape_from(shape, "shape");
   return nb::len(shape) == 0 ? Shape() : shape_from(shape, "shape");
 }
 
-// Allocates, waiting for room where `timeout` is a number of seconds.
+// Allocates; waits for free space if `timeout` is a number of seconds.
 nb::object alloc(const PyPool& self, nb::handle shape, nb::handle dtype, nb::handle device,
                  nb::handle timeout) {
   const auto pool = kept_pool(self);
@@ -125,10 +126,9 @@ TensorPoolConfig make_config(nb::handle size_mb, nb::handle max_slots, nb::handl
 
 void bind_config(nb::module_& m) {
   using Config = TensorPoolConfig;
-  nb::class_<Config>(
-      m, "TensorPoolConfig",
-      "Limits of a pool, with TensorPool's meanings: what a topic's own pool is made\n"
-      "with.")
+  nb::class_<Config>(m, "TensorPoolConfig",
+                     "Limits of a pool, as those of TensorPool: a topic's own pool is made\n"
+                     "with.")
       .def(
           "__init__",
           [](Config* self, nb::handle size_mb, nb::handle max_slots, nb::handle slot_alignment,
@@ -143,8 +143,8 @@ void bind_config(nb::module_& m) {
           nb::sig("def __init__(self, size_mb: float = 1024, max_slots: int = 1024, *, "
                   "slot_alignment: int = 64, scrub: str = 'on_handover', prefault: bool = False, "
                   "lock_memory: bool = False, huge_pages: bool = False) -> None"))
-      .def_ro("pool_size", &Config::pool_size, "Bytes of all tensors that are alive.")
-      .def_ro("max_slots", &Config::max_slots, "Tensors that are alive.")
+      .def_ro("pool_size", &Config::pool_size, "Maximum bytes of all live tensors.")
+      .def_ro("max_slots", &Config::max_slots, "Maximum number of live tensors.")
       .def_ro("slot_alignment", &Config::slot_alignment, "Bytes.")
       .def_static("small", &Config::small, "64 MiB and 256 slots.")
       .def_static("large", &Config::large, "4 GiB and 4096 slots.");
@@ -174,8 +174,8 @@ void add_making(PoolClass& cls) {
             return pool_result(take(released([&] { return TensorPool::open(id); })));
           },
           nb::arg("pool_id"), nb::sig("def open(pool_id: int) -> TensorPool"),
-          "A pool that a process has open, with the limits that it has. Raises MissingFileError\n"
-          "when there is none.");
+          "A pool that a process has open, with its limits. Raises MissingFileError\n"
+          "if there is none.");
 }
 
 void add_allocating(PoolClass& cls) {
@@ -183,15 +183,17 @@ void add_allocating(PoolClass& cls) {
           nb::arg("device") = "cpu", nb::kw_only(), nb::arg("timeout") = nb::none(),
           nb::sig("def alloc(self, shape: Sequence[int], dtype: DTypeLike = 'float32', device: "
                   "Device | str = 'cpu', *, timeout: float | None = None) -> TensorHandle"),
-          "A tensor whose bytes are what the slot held before; an empty shape is one element.\n"
-          "`timeout`: seconds to wait for room; None: does not wait. Raises CapacityError (no\n"
-          "room; the message says what is used up), WaitTimeoutError, UnsupportedError (a device\n"
+          "A tensor with the bytes that the slot held before; an empty shape is one element.\n"
+          "`timeout`: seconds to wait for free space; None: does not wait. Raises CapacityError "
+          "(no\n"
+          "free space; the message tells which limit), WaitTimeoutError, UnsupportedError (a "
+          "device\n"
           "other than the CPU; a child of fork()), InvalidArgumentError (the shape).")
       .def("alloc_image", &alloc_image, nb::arg("width"), nb::arg("height"), nb::arg("format"),
            nb::arg("dtype") = "uint8",
            nb::sig("def alloc_image(self, width: int, height: int, format: PixelFormatLike, dtype: "
                    "DTypeLike = 'uint8') -> TensorHandle"),
-           "An image as Tensor.image() lays it out. Raises as alloc().")
+           "An image with the layout of Tensor.image(). Raises as alloc().")
       .def("alloc_frame", &alloc_frame, nb::kw_only(), nb::arg("timeout") = nb::none(),
            nb::sig("def alloc_frame(self, *, timeout: float | None = None) -> TensorHandle"),
            "A frame of a pool that Reconciled.pool() made: its image, else its tensor, as all\n"
@@ -200,7 +202,7 @@ void add_allocating(PoolClass& cls) {
            nb::sig("def attach(self, descriptor: TensorDescriptor | Buffer) -> TensorHandle"),
            "The tensor that a descriptor names, of any process of the pool: read-only. Raises\n"
            "InvalidArgumentError (another pool), MissingFileError (the tensor is gone), DataError\n"
-           "(the bytes name none).")
+           "(malformed bytes).")
       .def(
           "validate",
           [](const PyPool& self, nb::handle descriptor) {
@@ -210,7 +212,7 @@ void add_allocating(PoolClass& cls) {
           },
           nb::arg("descriptor"),
           nb::sig("def validate(self, descriptor: TensorDescriptor | Buffer) -> None"),
-          "Raises what attach() would raise.");
+          "Raises the errors of attach().");
 }
 
 void add_state(PoolClass& cls) {
@@ -223,7 +225,7 @@ void add_state(PoolClass& cls) {
          "Counts over all processes of the pool.")
       .def(
           "close", [](PyPool& self) { released([pool = std::exchange(self.pool, nullptr)] {}); },
-          "Lets go of the pool; a second call does nothing. Tensors that are alive stay.")
+          "Releases the pool; a second call does nothing. Live tensors stay valid.")
       .def_prop_ro(
           "pool_id", [](const PyPool& self) { return pool_of(self).pool_id(); },
           "The pool's number.")
@@ -232,14 +234,14 @@ void add_state(PoolClass& cls) {
           "Whether this process made the pool.")
       .def_prop_ro(
           "max_slots", [](const PyPool& self) { return pool_of(self).config().max_slots; },
-          "Tensors that may be alive.")
+          "Maximum number of live tensors.")
       .def_prop_ro(
           "pool_size", [](const PyPool& self) { return pool_of(self).config().pool_size; },
-          "Bytes of all tensors that may be alive.")
+          "Maximum bytes of all live tensors.")
       .def_prop_ro(
           "slot_alignment",
           [](const PyPool& self) { return pool_of(self).config().slot_alignment; },
-          "Bytes that each tensor begins at a multiple of.")
+          "Alignment of each tensor in bytes.")
       .def_prop_ro(
           "frame",
           [](const PyPool& self) -> nb::object {
@@ -247,7 +249,7 @@ void add_state(PoolClass& cls) {
             return frame ? str_of(frame->describe()) : nb::none();
           },
           nb::sig("def frame(self) -> str | None"),
-          "What alloc_frame() gives, for people; None: the pool has no frames of its own.")
+          "A text that describes the frames of alloc_frame(); None: the pool has no frames.")
       .def(
           "__enter__",
           [](nb::handle_t<PyPool> self) {
@@ -283,24 +285,24 @@ void bind_stats(nb::module_& m) {
                           {Py_tp_new, reinterpret_cast<void*>(&refuse_new)}, {0, nullptr}};
                       return slots;
                     }()),
-                    "Counts over all processes of a pool; exact when nobody allocates meanwhile.")
+                    "Counts over all processes of a pool; exact if nobody allocates meanwhile.")
       .def_ro("pool_id", &Stats::pool_id)
       .def_ro("max_slots", &Stats::max_slots)
       .def_ro("pool_size", &Stats::pool_size, "Bytes.")
       .def_ro("allocated_slots", &Stats::allocated_slots)
       .def_ro("processes", &Stats::processes, "Processes that have the pool open.")
       .def_ro("total_refcount", &Stats::total_refcount,
-              "Handles, frames in topics' windows, and processes that borrow.")
+              "Handles, frames in topics' windows, and borrowing processes.")
       .def_ro("used_bytes", &Stats::used_bytes)
       .def_ro("free_bytes", &Stats::free_bytes, "pool_size less used_bytes.")
-      .def_ro("reserved_bytes", &Stats::reserved_bytes, "Memory taken from the system.")
-      .def_ro("peak_used_bytes", &Stats::peak_used_bytes, "Sum of what each process had at most.")
+      .def_ro("reserved_bytes", &Stats::reserved_bytes, "Memory allocated from the system.")
+      .def_ro("peak_used_bytes", &Stats::peak_used_bytes, "Sum of the maxima of each process.")
       .def_ro("failed_allocations", &Stats::failed_allocations)
       .def_prop_ro("slot_utilization", &Stats::slot_utilization, "0..1.")
       .def_prop_ro("data_utilization", &Stats::data_utilization, "0..1.")
       .def_prop_ro("is_under_pressure", &Stats::is_under_pressure,
                    "More than 80 % of the slots or of the bytes are in use.")
-      .def("summary", &Stats::summary, "One line for people.")
+      .def("summary", &Stats::summary, "One readable line.")
       .def("__repr__",
            [](const Stats& stats) { return "TensorPoolStats(" + stats.summary() + ")"; });
 }
@@ -351,7 +353,7 @@ void bind_pools(nb::module_& m) {
   m.def(
       "default_pool", [] { return pool_result(take(released([] { return default_pool(); }))); },
       nb::sig("def default_pool() -> TensorPool"),
-      "This process's own pool, where messages without a pool are made.");
+      "This process's own pool, for messages without a pool.");
 }
 
 }  // namespace halyard::python

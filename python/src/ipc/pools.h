@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorPool, TensorHandle and what names them, as other files of the extension see them.
+// TensorPool, TensorHandle and their names, for other files of the extension.
 #pragma once
 
 #include <unistd.h>
@@ -22,11 +22,11 @@ struct PyPool {
   pid_t process = ::getpid();
 };
 
-/// A new Python TensorHandle; a Tensor where the memory is in no pool.
+/// A new Python TensorHandle; a Tensor if the memory is in no pool.
 nb::object handle_result(Tensor&& tensor);
 /// A new Python TensorPool; None for null.
 nb::object pool_result(std::shared_ptr<TensorPool> pool);
-/// The pool of an argument; null for None. Raises TypeError, and InvalidArgumentError where it is
+/// The pool of an argument; null for None. Raises TypeError, and InvalidArgumentError if it is
 /// closed.
 std::shared_ptr<TensorPool> pool_from(nb::handle object, const char* argument);
 
@@ -38,23 +38,23 @@ Device device_from(nb::handle object, const char* argument);
 /// A TensorDescriptor, or the 168 bytes of one.
 TensorDescriptor descriptor_from(nb::handle object, const char* argument);
 
-/// Seconds; negative for None and for what no clock counts to: for ever. Raises TypeError, and
+/// Seconds; negative for None and for times that no clock can count: forever. Raises TypeError, and
 /// InvalidArgumentError for a negative number and NaN.
 std::chrono::nanoseconds timeout_from(nb::handle object, const char* argument);
 
-/// How long a call waits before it looks for signals of the program (Ctrl-C) again.
+/// How long a call waits before it checks for signals of the program (Ctrl-C) again.
 inline constexpr std::chrono::nanoseconds signal_slice = std::chrono::milliseconds(50);
 
-/// The time that is left of a wait, in slices.
+/// The remaining time of a wait, in slices.
 class WaitSlices {
  public:
-  /// Negative: for ever.
+  /// Negative: forever.
   WaitSlices(std::chrono::nanoseconds timeout, std::chrono::nanoseconds slice)
       : slice_(slice),
         is_endless_(timeout.count() < 0),
         end_(Clock::now() + (is_endless_ ? slice : timeout)) {}
   bool is_over() const { return !is_endless_ && Clock::now() >= end_; }
-  /// Of the next wait; never negative.
+  /// Duration of the next wait; never negative.
   std::chrono::nanoseconds next() const {
     if (is_endless_) return slice_;
     const auto left = std::chrono::nanoseconds(end_ - Clock::now());
@@ -68,12 +68,12 @@ class WaitSlices {
   Clock::time_point end_;
 };
 
-/// Runs what signals of the program ask for; raises what their handlers raise. Needs the
-/// interpreter's lock.
+/// Runs the handlers of pending signals; raises what they raise. Needs the interpreter's lock.
 void check_signals();
 
-/// `call(slice)` with the interpreter released, again and again until it gives something else than
-/// Errc::timeout, or the time of a Python argument `timeout` is over; signals run meanwhile.
+/// Calls `call(slice)` with the interpreter released until it returns something other than
+/// Errc::timeout, or the time of a Python argument `timeout` is over. Signals are handled
+/// meanwhile.
 template <class Call>
 auto call_in_slices(nb::handle timeout, Call&& call) {
   const WaitSlices slices(timeout_from(timeout, "timeout"), signal_slice);

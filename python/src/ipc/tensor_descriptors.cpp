@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor: to and from file descriptors; what a pickle carries to another process.
+// Tensor: to and from file descriptors; the state of a pickle for another process.
 #include <array>
 #include <memory>
 #include <optional>
@@ -34,12 +34,12 @@ nb::object from_fd(nb::handle fd, nb::handle shape, nb::handle dtype, nb::handle
 int descriptor_of(const PyTensor& self, bool must_be_dma) {
   const Tensor& tensor = self.value;
   if (tensor.is_empty() || (must_be_dma && tensor.memory() != Memory::dma))
-    raise(Errc::unsupported, "tensor: its memory is no DMA-BUF");
+    raise(Errc::unsupported, "tensor: its memory is not a DMA-BUF");
   return take(tensor.buffer()->clone_fd()).release();
 }
 
-// Where the elements lie behind the descriptor, for another process: None when they lie in several
-// buffers, or in memory that has no descriptor.
+// The position of the elements in the memory of the descriptor, for another process. None if they
+// are in several buffers, or in memory without a descriptor.
 nb::object shared_state(const PyTensor& self) {
   const Tensor& t = self.value;
   if (t.is_empty() || t.buffer()->fd() < 0 || t.modifier() != drm_modifier_linear)
@@ -58,8 +58,8 @@ nb::object shared_state(const PyTensor& self) {
                         planes);
 }
 
-// What shared_state() has written and a pickle has carried. Anybody may have written it since, so
-// each value is checked here, and against the memory when the tensor is made.
+// Reads the state that shared_state() has written. Anybody may have changed it since, so each value
+// is checked here, and against the memory when the tensor is made.
 struct SharedState {
   explicit SharedState(const nb::tuple& state);
   DType dtype = DType::u8;
@@ -127,14 +127,14 @@ Tensor image_from_planes(const std::shared_ptr<Buffer>& buffer, const SharedStat
     sources.push_back({buffer, offset, stride, 0});
   if (info(*state.format).kind == FormatKind::planar && sources.size() > 1) {
     if (sources[1].offset_bytes <= sources[0].offset_bytes)
-      raise(Errc::invalid_argument, "state.planes: must lie one behind the other");
+      raise(Errc::invalid_argument, "state.planes: their offsets must increase");
     sources[0].plane_stride_bytes = sources[1].offset_bytes - sources[0].offset_bytes;
     sources.resize(1);
   }
   return take(Tensor::wrap_image(sources, state.width, state.height, *state.format, state.dtype));
 }
 
-// The descriptor stays the caller's, whatever happens.
+// The descriptor stays the caller's, even if the call fails.
 template <class Kind>
 nb::object from_shared(nb::handle fd, const nb::tuple& state) {
   const std::int32_t number = int_from(fd, "fd");
@@ -153,8 +153,9 @@ void def_shared(nb::class_<Kind, PyTensor>& cls) {
          nb::sig("def from_fd(fd: int, shape: Sequence[int], dtype: DTypeLike = 'float32', name: "
                  "str | None = None, *, require_sealed: bool = False) -> Tensor"),
          "A tensor over a DMA-BUF or shared memory. The descriptor is duplicated: close yours.\n"
-         "With `require_sealed`, memory that its owner can shrink is sealed, or refused: to read\n"
-         "what an owner has taken away ends the process. Raises RuntimeError for other\n"
+         "With `require_sealed`, memory that its owner can shrink is sealed, or refused: a read "
+         "of\n"
+         "removed memory ends the process. Raises RuntimeError for other\n"
          "descriptors and for memory that is too small.")
       .def_static(
           "from_iosurface",

@@ -20,7 +20,7 @@ TensorHandle handle_of(const PyTensorHandle& self) {
   return take(TensorHandle::of(self.value));
 }
 
-// The handle that asks counts once, however often this call copies it.
+// The handle of the caller counts once, however often this call copies it.
 std::uint64_t refcount_of(const PyTensorHandle& self) {
   const long before = self.value.buffer().use_count();
   const TensorHandle copy = handle_of(self);
@@ -60,14 +60,14 @@ void add_views(HandleClass& cls) {
       .def("view", &view, nb::arg("shape"),
            nb::sig("def view(self, shape: Sequence[int] | Region | Rect) -> TensorHandle"),
            "The same elements under another shape, sharing the slot; with a Region, a rectangle\n"
-           "of an image, as Tensor.view(). Raises InvalidArgumentError when the count differs,\n"
-           "UnsupportedError where there are gaps between elements.")
+           "of an image, as Tensor.view(). Raises InvalidArgumentError if the count differs,\n"
+           "UnsupportedError if there are gaps between elements.")
       .def("permute", &permute, nb::arg("order"),
            nb::sig("def permute(self, order: Sequence[int]) -> TensorHandle"),
            "The axes in another order, sharing the slot.");
 }
 
-// The memory of a slot stays where it is for as long as the handle that the asker keeps.
+// The memory of a slot stays in place as long as the caller keeps its handle.
 nb::object array_interface(nb::handle self) {
   const nb::object array = self.attr("__array__")();
   if (nb::cast<PyTensorHandle&>(self).value.dtype() == DType::bf16)
@@ -79,12 +79,12 @@ void add_place(HandleClass& cls) {
   cls.def_static("of", &of_tensor, nb::arg("tensor"),
                  nb::sig("def of(tensor: Tensor) -> TensorHandle"),
                  "A Tensor in a pool's memory (a part of a handle, an image's tensor) as the\n"
-                 "handle that it is. Raises InvalidArgumentError for other memory.")
+                 "TensorHandle that it is. Raises InvalidArgumentError for other memory.")
       .def(
           "descriptor",
           [](const PyTensorHandle& self) { return take(handle_of(self).descriptor()); },
           nb::sig("def descriptor(self) -> TensorDescriptor"),
-          "What names the tensor to other processes of the pool, as long as it is alive.")
+          "Identifies the tensor for other processes of the pool, as long as it is alive.")
       .def_prop_ro("refcount", &refcount_of,
                    "Handles, parts, views and topics' windows of this process that share the slot.")
       .def_prop_ro(
@@ -93,12 +93,12 @@ void add_place(HandleClass& cls) {
       .def_prop_ro(
           "pool", [](const PyTensorHandle& self) { return pool_result(handle_of(self).pool()); },
           nb::sig("def pool(self) -> TensorPool | None"),
-          "None where this process has let go of the pool.")
+          "None if this process has released the pool.")
       .def_prop_ro(
           "__array_interface__", &array_interface,
           nb::sig("def __array_interface__(self) -> dict[str, Any]"),
           "NumPy's array interface, version 3, of the same bytes: for PIL and others that\n"
-          "ask for it. AttributeError for bfloat16, which it has no code for.");
+          "read it. AttributeError for bfloat16, for which it has no code.");
 }
 
 }  // namespace
@@ -117,8 +117,8 @@ void bind_tensor_handle(nb::module_& m) {
       "A Tensor in the memory of a pool; ``TensorPool.alloc()``, ``attach()`` and topics\n"
       "make it.\n\n"
       "Writable until it is published by a topic, from then on read-only, as are tensors\n"
-      "of other processes: NumPy's views say so (``flags.writeable``), and DLPack's flag.\n"
-      "A view that was taken before publishing can still write: do not. The last object\n"
+      "of other processes: NumPy's views (``flags.writeable``) and DLPack's flag report this.\n"
+      "A view that was taken before publishing can still write, but must not. The last object\n"
       "that holds the slot, views included, frees it.");
   add_views(cls);
   add_place(cls);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the interpreter asks of tensors: buffers, and what the garbage collector must know.
+// Slots of Python's tensor types: buffers, and the garbage collector.
 #include <string>
 #include <utility>
 
@@ -9,7 +9,7 @@
 namespace halyard::python {
 namespace {
 
-// Runs `fill`; what it throws becomes a BufferError.
+// Runs `fill` and converts its exceptions to BufferError.
 template <class F>
 int guarded_export(Py_buffer* view, F&& fill) noexcept {
   try {
@@ -43,16 +43,16 @@ void tensor_releasebuffer(PyObject* self, Py_buffer* view) noexcept {
   --nb::inst_ptr<PyTensor>(self)->exports;
 }
 
-// References to the buffer of its first plane that the tensor itself has.
+// The tensor's own references to the buffer of its first plane.
 long own_references(const Tensor& tensor) {
   if (!tensor.is_image() || info(*tensor.format()).kind != FormatKind::semi_planar) return 1;
   const auto chroma = tensor.image_plane(1);
   return chroma && chroma->buffer == tensor.buffer() ? 2 : 1;
 }
 
-// The Python object whose memory the tensor shows, where this object and buffers that it exported
-// are all that holds it: then its reference is this object's, for the garbage collector. Null where
-// another tensor, a map or C++ holds the memory too, which the collector does not see.
+// The Python object whose memory the tensor shows, if only this object and buffers that it exported
+// hold it: then its reference counts as this object's, for the garbage collector. Null if another
+// tensor, a map or C++ holds the memory too, which the collector does not see.
 PyObject* sole_lender(PyObject* self) noexcept {
   if (!nb::inst_ready(self)) return nullptr;
   const PyTensor& tensor = *nb::inst_ptr<PyTensor>(self);
@@ -72,7 +72,7 @@ int tensor_traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   return 0;
 }
 
-// Views that are still out keep their own maps; the memory goes with the last of them.
+// Live views keep their own maps; the memory is released with the last of them.
 int tensor_clear(PyObject* self) noexcept {
   if (sole_lender(self) == nullptr) return 0;
   Tensor last;

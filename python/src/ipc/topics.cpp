@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// _Endpoint: what the package's class Topic stands on.
+// _Endpoint: the C++ part of the package's class Topic.
 #include "ipc/topics.h"
 
 #include <nanobind/stl/string.h>
@@ -20,8 +20,8 @@ namespace {
 
 using EndpointClass = nb::class_<PyEndpoint>;
 
-// A blocked send() looks for signals so often; each look counts as a refusal in the topic's memory,
-// which others see.
+// Interval at which a blocked send() checks for signals. Each attempt counts as a refusal in the
+// topic's memory, which other processes see.
 constexpr std::chrono::nanoseconds send_slice = std::chrono::milliseconds(250);
 
 std::optional<std::uint32_t> number_or_none(nb::handle object, const char* argument) {
@@ -44,8 +44,8 @@ TopicRole role_from(nb::handle object) {
   return word_from(object, "role", "role", words);
 }
 
-// What Topic says of its messages: the kind by name, and of plain and serialized ones name, size
-// and alignment.
+// The type of Topic's messages: the kind by name, and for plain and serialized ones name, size and
+// alignment.
 std::pair<MessageKind, MessageType> type_from(nb::handle kind, nb::handle name, nb::handle size,
                                               nb::handle alignment) {
   const std::string text = text_from(kind, "type");
@@ -91,7 +91,7 @@ std::shared_ptr<Endpoint> join(nb::handle name, nb::handle kind, nb::handle mess
   return made;
 }
 
-// Waits for room in parts, so that Ctrl-C ends it.
+// Waits for space in parts, so that Ctrl-C ends it.
 Status send_in_slices(Endpoint& endpoint, std::span<const std::byte> bytes, const Tensor* frame,
                       std::chrono::nanoseconds timeout) {
   const WaitSlices slices(timeout, send_slice);
@@ -115,7 +115,7 @@ void send(const PyEndpoint& self, nb::handle message, nb::handle timeout) {
   });
 }
 
-// The next message that can be read, null: there is none. What cannot be read counts as lost.
+// The next message that can be read; null: none. A message that cannot be read counts as lost.
 nb::object take_message(Endpoint& endpoint, std::vector<std::byte>& bytes) {
   TopicEndpoint& topic = *endpoint.topic;
   for (;;) {
@@ -154,7 +154,8 @@ TopicStats stats_of(const PyEndpoint& self) {
 
 void bind_stats(nb::module_& m) {
   using Stats = TopicStats;
-  nb::class_<Stats>(m, "TopicStats", "Counts of one endpoint, and what the topic is.")
+  nb::class_<Stats>(m, "TopicStats",
+                    "The counters of one endpoint, and the properties of the topic.")
       .def_ro("depth", &Stats::depth, "Messages kept for each publisher.")
       .def_ro("history", &Stats::history, "Messages that a late subscriber gets.")
       .def_ro("max_endpoints", &Stats::max_endpoints)
@@ -166,18 +167,19 @@ void bind_stats(nb::module_& m) {
       .def_ro("sent", &Stats::sent)
       .def_ro("refused", &Stats::refused, "Messages that send() did not take.")
       .def_ro("received", &Stats::received)
-      .def_ro("lost", &Stats::lost, "Messages that this endpoint came too late for.")
+      .def_ro("lost", &Stats::lost,
+              "Messages that were overwritten before this endpoint read them.")
       .def_ro("copied", &Stats::copied,
-              "Frames that lay in no pool and were copied into the topic's.")
+              "Frames that were in no pool and were copied into the topic's.")
       .def_ro("copied_bytes", &Stats::copied_bytes)
-      .def_ro("corrupt", &Stats::corrupt, "Of those lost: what they said was nonsense.")
+      .def_ro("corrupt", &Stats::corrupt, "Lost messages that were malformed.")
       .def_prop_ro(
           "last_error",
           [](const Stats& s) -> nb::object {
             return s.last_error.code == Errc::ok ? nb::none() : str_of(s.last_error.message());
           },
           nb::sig("def last_error(self) -> str | None"),
-          "Of the last message that was lost to anything but the overflow rule.");
+          "Reason of the last message that was lost for another reason than the overflow rule.");
 }
 
 void add_messages(EndpointClass& cls) {
@@ -224,8 +226,8 @@ void add_state(EndpointClass& cls) {
                    [](const PyEndpoint& self) { return self.endpoint->is_closed.load(); })
       .def("refuse", [](const PyEndpoint& self) { self.endpoint->is_closed = true; })
       .def("close", [](PyEndpoint& self) {
-        // What has a closed endpoint still, a thread that waits, finds no topic any more at its
-        // next look; the facts stay.
+        // A thread that still holds a closed endpoint and waits finds no topic at its next check;
+        // the facts stay.
         auto left = std::make_shared<Endpoint>();
         left->name = self.endpoint->name;
         left->lost = self.endpoint->lost.load();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An endpoint of a topic as Python holds it.
+// An endpoint of a topic, as Python holds it.
 #pragma once
 
 #include <unistd.h>
@@ -18,17 +18,17 @@
 
 namespace halyard::python {
 
-/// What the messages of an endpoint are in Python.
+/// The Python type of an endpoint's messages.
 enum class MessageKind : std::uint8_t {
   tensor,
   image,
   point_cloud,
   depth_image,
-  bytes,  ///< of a serializer, too
+  bytes,  ///< also those of a serializer
   plain,  ///< bytes of one size
 };
 
-/// An endpoint and whether it is open still. Threads that wait and sets that watch hold it too.
+/// An endpoint and whether it is still open. Waiting threads and wait sets hold it too.
 struct Endpoint {
   std::shared_ptr<TopicEndpoint> topic;
   std::string name;
@@ -37,15 +37,15 @@ struct Endpoint {
   std::atomic<bool> is_closed{false};
   bool blocks = false;  ///< its overflow rule is block
   std::chrono::nanoseconds block_timeout{};
-  std::atomic<std::uint64_t> lost{0};           ///< that receiving has been told of
-  std::atomic<std::uint64_t> refused_early{0};  ///< parts of one wait that counted as refused
+  std::atomic<std::uint64_t> lost{0};           ///< as receive calls have reported
+  std::atomic<std::uint64_t> refused_early{0};  ///< attempts of one wait that count as refused
 
   Endpoint() = default;
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
-  /// To leave a topic asks its peers: without the interpreter.
+  /// Leaving a topic contacts its peers: call it with the interpreter released.
   ~Endpoint();
-  /// Raises where it is closed, or another process's.
+  /// Raises if it is closed, or belongs to another process.
   void check() const;
 };
 
@@ -57,11 +57,11 @@ struct PyEndpoint {
 /// The open endpoint of this process; raises otherwise.
 std::shared_ptr<Endpoint> open_endpoint(const PyEndpoint& self);
 
-/// The message that `bytes` and `frame` are. Errors: those of reading what may be nonsense.
+/// The message of `bytes` and `frame`. Errors: those of reading bytes that may be malformed.
 Result<nb::object> message_object(MessageKind kind, std::span<const std::byte> bytes,
                                   Tensor&& frame);
-/// Sends what `message` is; `send` is called with its inline bytes and its frame (null: none), and
-/// nothing of Python changes meanwhile. Raises TypeError naming "message".
+/// Sends `message`: calls `send` with its inline bytes and its frame (null: none). No Python object
+/// changes meanwhile. Raises TypeError naming "message".
 using SendParts = std::function<void(std::span<const std::byte> bytes, const Tensor* frame)>;
 void send_object(Endpoint& endpoint, nb::handle message, const SendParts& send);
 

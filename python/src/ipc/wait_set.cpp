@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// _WaitSet: what the package's class WaitSet stands on. Its tokens are numbers.
+// _WaitSet: the C++ part of the package's class WaitSet. Its tokens are numbers.
 #include "halyard/wait_set.h"
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct PyWaitSet {
   std::map<std::uint64_t, std::shared_ptr<Endpoint>> endpoints;  ///< by token; outlive the set
   WaitSet set;
   std::uint64_t next_token = 1;
-  bool is_used = false;  ///< by a call, on whatever thread
+  bool is_used = false;  ///< by a call, on any thread
 };
 
-// The set is one thread's at a time: a second call raises.
+// One thread uses the set at a time: a second call raises.
 class Use {
  public:
   explicit Use(PyWaitSet& set) : set_(set) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AttributeList: what one party needs of a buffer; lists as bytes, and from a file of parties.
+// AttributeList: the needs of one party; lists as bytes, and from a file of parties.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -14,24 +14,25 @@ namespace halyard::python {
 namespace {
 
 constexpr const char* class_doc =
-    "What one party needs of a buffer that several share; reconcile() finds that buffer.\n\n"
+    "The needs of one party for a shared buffer; reconcile() finds that buffer.\n\n"
     "Each key is set once; names, units and rules of all keys are in docs/negotiation.md. A value\n"
-    "is what a file of parties has: a number, True, a name (\"f32\", \"cached\"), a list.\n\n"
+    "is written as in a file of parties: a number, True, a name (\"f32\", \"cached\"), a list.\n\n"
     "Args:\n"
     "    party: its name in reports.\n"
     "    keys: values by key: {\"t.dtype\": \"f32\", \"t.shape\": [1, 3, 480, 640]}.\n"
-    "    engine: a built-in engine that says the rest: \"dla\", \"egl.dmabuf\", \"v4l2.capture\".\n"
+    "    engine: a built-in engine that adds the rest: \"dla\", \"egl.dmabuf\", \"v4l2.capture\".\n"
     "    settings: numbers of the engine's table to replace: {\"pitch_align\": 256}.\n"
-    "    optional: whether the party may be left out; an int is its priority, the lowest goes\n"
+    "    optional: whether the party may be left out; an int is its priority, the lowest is left "
+    "out\n"
     "        first.\n"
-    "    process: the process that the party lives in, for reports; 0: not told.\n\n"
+    "    process: the id of the party's process, for reports; 0: not given.\n\n"
     "One thread uses it at a time.";
 
 PyAttributeList& list_of(nb::handle self) {
   return instance_of<PyAttributeList>(self);
 }
 
-// "detector.py:12": the line of Python that called; empty where there is none.
+// "detector.py:12": the line of the Python code that called; empty if there is none.
 std::string caller() {
   PyFrameObject* const frame = PyEval_GetFrame();
   if (frame == nullptr) return {};
@@ -40,7 +41,7 @@ std::string caller() {
   return file.substr(file.rfind('/') + 1) + ":" + std::to_string(PyFrame_GetLineNumber(frame));
 }
 
-// By the names of parties' files ("u8", "f16", which are others in NumPy), or as numpy.dtype()
+// By the names of party files ("u8", "f16", which mean other types in NumPy), or as numpy.dtype()
 // takes it.
 DType content_from(nb::handle value) {
   if (PyUnicode_Check(value.ptr()) != 0)
@@ -48,7 +49,7 @@ DType content_from(nb::handle value) {
   return dtype_from(value, "value");
 }
 
-// The value as a text of JSON: a file of parties has the same.
+// The value as JSON text, as in a file of parties.
 std::string json_from(const std::string& key, nb::object value) {
   if (key == "t.dtype") value = str_of(to_string(content_from(value)));
   return text_of(nb::module_::import_("halyard._negotiation").attr("json_of")(value));
@@ -163,7 +164,7 @@ void bind_class(nb::module_& m) {
           },
           nb::arg("key"), nb::arg("value"), nb::kw_only(), nb::arg("source") = nb::none(),
           nb::sig("def set(self, key: str, value: Any, *, source: str | None = None) -> None"),
-          "Says a value, once. `source`: where it comes from, for reports; None: the line of the\n"
+          "Sets a value, once. `source`: its origin, for reports; None: the line of the\n"
           "call. Raises SystemCallError with the code \"exists\" (set already),\n"
           "InvalidArgumentError (not the key's type, out of its range), MissingFileError (no such\n"
           "key).")
@@ -178,7 +179,8 @@ void bind_class(nb::module_& m) {
            nb::sig("def accept(self, tag: str | PixelFormat, cost: int = 0, keys: Mapping[str, "
                    "Any] | None = None) -> None"),
            "Adds a layout that the party accepts (\"NHWC\", \"NCxHWx32\", \"nv12\"), at most 64;\n"
-           "without any it accepts all. The least sum of costs wins; `keys` hold for it alone.\n"
+           "without any it accepts all. The lowest sum of costs wins; `keys` apply only to this "
+           "layout.\n"
            "Raises as set().")
       .def_prop_ro(
           "party", [](const PyAttributeList& self) { return str_of(self.party.list.party()); },
@@ -192,7 +194,7 @@ void bind_class(nb::module_& m) {
           nb::sig("def engine(self) -> str"), "The engine's name; empty without one.")
       .def_prop_ro(
           "process", [](const PyAttributeList& self) { return self.party.list.process(); },
-          "Number of the process; 0: not told.")
+          "Id of the process; 0: not given.")
       .def_prop_ro(
           "optional",
           [](const PyAttributeList& self) { return self.party.list.optional_priority(); },
@@ -202,13 +204,13 @@ void bind_class(nb::module_& m) {
           "attributes",
           [](const PyAttributeList& self) { return dict_of(self.party.list.attributes()); },
           nb::sig("def attributes(self) -> dict[str, str]"),
-          "What was said, with units: {\"t.row_align\": \"64 B\"}.")
+          "The values that were set, with units: {\"t.row_align\": \"64 B\"}.")
       .def_prop_ro("alternatives", &alternatives_of,
                    nb::sig("def alternatives(self) -> list[tuple[str, int, dict[str, str]]]"),
-                   "Layouts that were accepted, their costs, and what holds for each alone.")
+                   "Accepted layouts, their costs, and the values of each.")
       .def(
           "copy", [](const PyAttributeList& self) { return PyAttributeList(self); },
-          "A list that is independent of this one.")
+          "An independent copy.")
       .def("__repr__", [](nb::handle_t<PyAttributeList> self) {
         const AttributeList& list = list_of(self).party.list;
         return "AttributeList(" + text_of(nb::repr(str_of(list.party()))) + ", " +
@@ -257,21 +259,22 @@ nb::bytes bytes_of(std::span<const std::byte> bytes) {
 
 void bind_attribute_list(nb::module_& m) {
   bind_class(m);
-  m.def("parties_from_json", &parties_from_text, nb::arg("parties"),
-        nb::sig("def parties_from_json(parties: str | Mapping[str, Any]) -> list[AttributeList]"),
-        "The lists of a file of parties, as `halyard negotiate` reads it: its text, or the object\n"
-        "in it. Raises DataError (no such JSON), InvalidArgumentError, MissingFileError (a key or\n"
-        "an engine); the message names the party.");
+  m.def(
+      "parties_from_json", &parties_from_text, nb::arg("parties"),
+      nb::sig("def parties_from_json(parties: str | Mapping[str, Any]) -> list[AttributeList]"),
+      "The lists of a file of parties, as `halyard negotiate` reads it: its text, or the object\n"
+      "in it. Raises DataError (malformed JSON), InvalidArgumentError, MissingFileError (a key or\n"
+      "an engine); the message names the party.");
   m.def(
       "encode_lists",
       [](nb::handle lists) { return bytes_of(take(encode_lists(lists_from(lists, "lists")))); },
       nb::arg("lists"), nb::sig("def encode_lists(lists: Iterable[AttributeList]) -> bytes"),
-      "Lists as bytes, for the process that reconciles; the same whatever their order. Raises\n"
+      "Lists as bytes, for the process that reconciles; the order does not matter. Raises\n"
       "CapacityError above 65536 bytes, InvalidArgumentError for lists with an engine.");
   m.def("decode_lists", &decode, nb::arg("blob"),
         nb::sig("def decode_lists(blob: Buffer) -> list[AttributeList]"),
         "The lists of encode_lists(), from anybody. Raises DataError (damaged, another version),\n"
-        "UnsupportedError (a key that must be understood and is not), and as AttributeList.set().");
+        "UnsupportedError (an unknown key that must be understood), and as AttributeList.set().");
   bind_reconciled(m);
   bind_negotiated_buffer(m);
   bind_buffer_exchange(m);

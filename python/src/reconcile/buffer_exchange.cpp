@@ -21,15 +21,15 @@ int socket_from(nb::handle object) {
   const bool is_object = has_attribute(object, "fileno");
   const int fd =
       is_object ? int_from(object.attr("fileno")(), "socket") : int_from(object, "socket");
-  // poll() passes over such a one, and waits for ever.
+  // poll() ignores such a descriptor and waits forever.
   if (fd < 0)
     raise(Errc::invalid_argument,
           "socket: must be open (its descriptor is " + std::to_string(fd) + ")");
   return fd;
 }
 
-/// Waits until the socket has something, or takes something; signals of the program run meanwhile.
-/// Returns what is left of the time, for the call that follows.
+/// Waits until the socket can be read or written; signals of the program are handled meanwhile.
+/// Returns the remaining time, for the next call.
 milliseconds wait_for(int socket, short events, nb::handle timeout) {
   const auto whole = timeout_from(timeout, "timeout");
   const auto end = std::chrono::steady_clock::now() + whole;
@@ -43,7 +43,7 @@ milliseconds wait_for(int socket, short events, nb::handle timeout) {
       ends = count != 0;
       return count < 0 && errno == EINTR;
     });
-    // What is wrong with the socket the call that follows says.
+    // The next call reports errors of the socket.
     if (ends && !is_interrupted) break;
     check_signals();
     if (slices.is_over()) break;
@@ -119,11 +119,11 @@ void bind_buffer_exchange(nb::module_& m) {
                 "2147483648) -> NegotiatedBuffer"),
         "The buffer of NegotiatedBuffer.export(), from anybody; the descriptor is borrowed.\n\n"
         "Args:\n"
-        "    lists: what this process needs; `validates` holds them against what was agreed on.\n"
-        "    permission: \"read\" or \"read_write\"; None: what was exported.\n"
-        "    max_bytes: refuse memory of more bytes; 0: any.\n\n"
-        "Nothing is mapped before everything was checked. Raises DataError (a damaged blob, too\n"
-        "little memory), InvalidArgumentError (another kind of memory than the blob says),\n"
+        "    lists: the needs of this process; `validates` compares them with the agreement.\n"
+        "    permission: \"read\" or \"read_write\"; None: as exported.\n"
+        "    max_bytes: maximum size of the memory; 0: no limit.\n\n"
+        "Nothing is mapped before everything is checked. Raises DataError (a damaged blob, too\n"
+        "little memory), InvalidArgumentError (another kind of memory than the blob states),\n"
         "AccessError (more than was exported; memory that its owner can shrink), UnsupportedError\n"
         "(the buffer does not serve `lists`: the report), CapacityError (above max_bytes).");
   m.def("send_buffer", &send, nb::arg("socket"), nb::arg("buffer"), nb::arg("party"),

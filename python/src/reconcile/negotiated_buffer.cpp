@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NegotiatedBuffer: tensors over memory that parties agreed on, and who may touch it now.
+// NegotiatedBuffer: tensors over memory that parties agreed on, and locks for its use.
 #include "halyard/negotiated_buffer.h"
 
 #include <nanobind/stl/string.h>
@@ -21,21 +21,22 @@ using BufferClass = nb::class_<NegotiatedBuffer>;
 
 constexpr const char* class_doc =
     "Memory that serves all parties; made by Reconciled.allocate() and import_buffer().\n\n"
-    "lock() orders the CPU and the engines of this process: many readers, one writer, and neither\n"
-    "beside an operation that submit() began. Maps of tensor() and image() do not wait. Other\n"
-    "processes are ordered by messages. Thread-safe.";
+    "lock() orders the CPU and the engines of this process: many readers, one writer, and none\n"
+    "during an operation that submit() began. Maps of tensor() and image() do not wait. Other\n"
+    "processes must be ordered by messages. Thread-safe.";
 constexpr const char* lock_doc =
     "CPU access to all bytes of a NegotiatedBuffer until unlock(), the end of ``with``, or the\n"
-    "object's. A buffer of bytes: ``numpy.asarray(lock)``; read-only when it is for reading.\n"
-    "Views that outlive the lock keep the memory, not the right to touch it. Belongs to the\n"
+    "object's end. A buffer of bytes: ``numpy.asarray(lock)``; read-only if it is for reading.\n"
+    "Views that outlive the lock keep the memory alive, but must not be used. Belongs to the\n"
     "thread that locked.";
 constexpr const char* operation_doc =
-    "One use of a buffer by an engine, until finish() or fail(); the end of ``with`` finishes, or\n"
-    "fails when an exception leaves it. An object that is destroyed before that counts as failed.";
+    "One use of a buffer by an engine, until finish() or fail(). The end of ``with`` finishes it, "
+    "or\n"
+    "fails it if an exception is raised. An object that is destroyed before that counts as failed.";
 
 PyType_Slot made_by_calls[] = {{Py_tp_new, reinterpret_cast<void*>(&refuse_new)}, {0, nullptr}};
 
-/// The buffer keeps bytes that views see, beyond the lock.
+/// Keeps the bytes for views, beyond the lock.
 struct PyBufferLock {
   NegotiatedBuffer buffer;
   BufferLock lock;
@@ -81,8 +82,8 @@ void bind_lock(nb::module_& m) {
       .def(
           "unlock", [](PyBufferLock& self) { check(released([&] { return self.lock.unlock(); })); },
           "Hands the bytes over to engines. Raises InvalidArgumentError (unlocked already),\n"
-          "AccessError (another thread's; the lock stays), SystemCallError (devices were not\n"
-          "told).")
+          "AccessError (another thread's; the lock is kept), SystemCallError (devices were not\n"
+          "notified).")
       .def(
           "sync_range",
           [](PyBufferLock& self, nb::handle offset, nb::handle size) {
@@ -92,7 +93,8 @@ void bind_lock(nb::module_& m) {
           },
           nb::arg("offset_bytes"), nb::arg("size_bytes"),
           nb::sig("def sync_range(self, offset_bytes: int, size_bytes: int) -> None"),
-          "Hands a range over and goes on. Raises as unlock(), and for a range beyond the end.")
+          "Hands a range over and keeps the lock. Raises as unlock(), and for a range past the "
+          "end.")
       .def_prop_ro(
           "size_bytes", [](const PyBufferLock& self) { return self.lock.bytes().size(); },
           "Bytes of the buffer; 0 once it is unlocked.")
@@ -113,7 +115,7 @@ void bind_lock(nb::module_& m) {
           nb::arg("exc_type").none(), nb::arg("exc").none(), nb::arg("traceback").none());
 }
 
-/// Null once it is over.
+/// Null after the end.
 struct PyBufferOperation {
   std::optional<BufferOperation> operation;
 };
@@ -156,7 +158,7 @@ void bind_operation(nb::module_& m) {
           },
           nb::arg("exc_type").none(), nb::arg("exc").none(), nb::arg("traceback").none());
   nb::class_<OperationStatus>(m, "OperationStatus", nb::type_slots(made_by_calls),
-                              "How the latest use of a buffer by an engine stands.")
+                              "The state of the latest use of a buffer by an engine.")
       .def_prop_ro(
           "state", [](const OperationStatus& s) { return str_of(to_string(s.state)); },
           nb::sig("def state(self) -> str"), "\"none\", \"pending\", \"done\" or \"failed\".")
@@ -165,8 +167,8 @@ void bind_operation(nb::module_& m) {
           [](const OperationStatus& s) {
             return std::chrono::duration<double>(s.duration).count();
           },
-          "Of the whole operation; while it is pending, until now.")
-      .def_ro("code", &OperationStatus::code, "What fail() was given, or the fence's error.")
+          "Duration of the operation; while it is pending, until now.")
+      .def_ro("code", &OperationStatus::code, "The code of fail(), or the fence's error.")
       .def_ro("is_poisoned", &OperationStatus::is_poisoned,
               "A lock's end could not hand the bytes over to devices.");
 }
@@ -180,7 +182,7 @@ OperationStatus status_of(const NegotiatedBuffer& self, nb::handle timeout) {
   const NegotiatedBuffer buffer = self;
   const bool waits = timeout_from(timeout, "timeout").count() != 0;
   return take(call_in_slices(timeout, [&](auto slice) {
-    // Of no time at all it gives what is pending, not the end of the wait.
+    // status() of 0 returns a pending state instead of a timeout: a wait takes 1 ns at least.
     return buffer.status(waits ? std::max(slice, std::chrono::nanoseconds(1)) : slice);
   }));
 }
@@ -231,29 +233,27 @@ void add_access(BufferClass& cls) {
           "image", [](const NegotiatedBuffer& self) { return tensor_result(take(self.image())); },
           nb::sig("def image(self) -> Tensor"),
           "The image in the buffer, without a copy. Raises UnsupportedError: there is none.")
-      .def(
-          "copy_from", &copy_from, nb::arg("source"), nb::arg("order") = "NCHW", nb::kw_only(),
-          nb::arg("timeout") = nb::none(),
-          nb::sig("def copy_from(self, source: Tensor | ArrayLike, order: str = 'NCHW', *, "
-                  "timeout: float | None = None) -> None"),
-          "Copies an array into the buffer's tensor, whatever the order of axes there. `order` of\n"
-          "the array: \"NCHW\", \"NHWC\", or \"NCxHWx\" ([N, C/x rounded up, H, W, x]). Padding\n"
-          "channels get what the parties want in padding, else they stay. Raises\n"
-          "UnsupportedError (no tensor), InvalidArgumentError (another type or extents), and as\n"
-          "lock().")
+      .def("copy_from", &copy_from, nb::arg("source"), nb::arg("order") = "NCHW", nb::kw_only(),
+           nb::arg("timeout") = nb::none(),
+           nb::sig("def copy_from(self, source: Tensor | ArrayLike, order: str = 'NCHW', *, "
+                   "timeout: float | None = None) -> None"),
+           "Copies an array into the buffer's tensor, whatever its order of axes. `order` of\n"
+           "the array: \"NCHW\", \"NHWC\", or \"NCxHWx\" ([N, C/x rounded up, H, W, x]). Padding\n"
+           "channels get the padding value of the parties; without one they stay. Raises\n"
+           "UnsupportedError (no tensor), InvalidArgumentError (another type or extents), and as\n"
+           "lock().")
       .def("copy_to", &copy_to, nb::arg("destination"), nb::arg("order") = "NCHW", nb::kw_only(),
            nb::arg("timeout") = nb::none(),
            nb::sig("def copy_to(self, destination: Tensor | ArrayLike, order: str = 'NCHW', *, "
                    "timeout: float | None = None) -> None"),
            "The reverse. Raises as copy_from().")
-      .def(
-          "lock", &lock_buffer, nb::arg("access") = "read_write", nb::arg("timeout") = nb::none(),
-          nb::sig("def lock(self, access: str = 'read_write', timeout: float | None = None) -> "
-                  "BufferLock"),
-          "Waits until nobody is in the way, at most `timeout` seconds, and makes the bytes ready\n"
-          "for the CPU. `access`: \"read\", \"write\" or \"read_write\". Raises UnsupportedError\n"
-          "(no CPU may see the memory), AccessError (more than the party asked for), BusyError\n"
-          "(this thread holds a lock), WaitTimeoutError, CapacityError (64 threads hold locks).")
+      .def("lock", &lock_buffer, nb::arg("access") = "read_write", nb::arg("timeout") = nb::none(),
+           nb::sig("def lock(self, access: str = 'read_write', timeout: float | None = None) -> "
+                   "BufferLock"),
+           "Waits until the buffer is free, at most `timeout` seconds, and makes the bytes ready\n"
+           "for the CPU. `access`: \"read\", \"write\" or \"read_write\". Raises UnsupportedError\n"
+           "(no CPU may see the memory), AccessError (more than the party asked for), BusyError\n"
+           "(this thread holds a lock), WaitTimeoutError, CapacityError (64 threads hold locks).")
       .def(
           "submit",
           [](NegotiatedBuffer& self) {
@@ -263,11 +263,11 @@ void add_access(BufferClass& cls) {
           "way.")
       .def("submit_fence", &submit_fence, nb::arg("fence"),
            nb::sig("def submit_fence(self, fence: int) -> None"),
-           "The same, until a descriptor gets readable (a sync_file, an eventfd), which is\n"
-           "duplicated. Raises as submit(), and halyard.Error for what is no descriptor.")
+           "The same, until a descriptor becomes readable (a sync_file, an eventfd), which is\n"
+           "duplicated. Raises as submit(), and halyard.Error if it is not a descriptor.")
       .def("status", &status_of, nb::arg("timeout").none() = 0.0,
            nb::sig("def status(self, timeout: float | None = 0.0) -> OperationStatus"),
-           "Waits for the end of the latest operation; 0 looks and does not wait, None waits for\n"
+           "Waits for the end of the latest operation; 0 does not wait, None waits for\n"
            "ever. Raises WaitTimeoutError.");
 }
 
@@ -281,8 +281,8 @@ void add_sharing(BufferClass& cls) {
           "AccessError (more than the party asked for).")
       .def("attach", &attach_lists, nb::arg("lists"),
            nb::sig("def attach(self, lists: Iterable[AttributeList]) -> NegotiatedBuffer"),
-           "The same buffer, also for parties that come late. Raises ConflictError where it does\n"
-           "not serve them as it is, SystemCallError where a party of that name took part.")
+           "The same buffer, also for parties that come late. Raises ConflictError if it does\n"
+           "not serve them unchanged, SystemCallError if a party of that name took part.")
       .def_prop_ro(
           "attributes", [](const NegotiatedBuffer& self) { return self.attributes(); },
           "What the parties agreed on.")
@@ -291,7 +291,7 @@ void add_sharing(BufferClass& cls) {
           "Bytes of the memory.")
       .def_prop_ro(
           "heap", [](const NegotiatedBuffer& self) { return str_of(to_string(self.heap())); },
-          nb::sig("def heap(self) -> str"), "Where the memory came from: \"memfd\".")
+          nb::sig("def heap(self) -> str"), "The kind of memory: \"memfd\".")
       .def_prop_ro(
           "permission",
           [](const NegotiatedBuffer& self) {
@@ -302,7 +302,7 @@ void add_sharing(BufferClass& cls) {
           "enforcement",
           [](const NegotiatedBuffer& self) { return str_of(to_string(self.enforcement())); },
           nb::sig("def enforcement(self) -> str"),
-          "What keeps readers from writing: \"none\" (nothing is needed), \"advisory\", \"hard\".")
+          "What keeps readers from writing: \"none\" (not needed), \"advisory\", \"hard\".")
       .def("__repr__", [](const NegotiatedBuffer& self) {
         return str_of("NegotiatedBuffer(" + std::string(to_string(self.heap())) + ", " +
                       std::to_string(self.buffer()->size_bytes()) + " bytes)");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attribute lists, results and negotiated buffers as other files of the extension see them.
+// Attribute lists, results and negotiated buffers, for other files of the extension.
 #pragma once
 
 #include <optional>
@@ -14,18 +14,18 @@
 
 namespace halyard::python {
 
-/// Python's AttributeList: what a party says, and the engine that speaks for it.
+/// Python's AttributeList: the needs of a party, and the engine that adds to them.
 struct PyAttributeList {
   EngineParty party;
 };
 
 /// Copies of the lists of an argument, so that the interpreter can be released. Raises TypeError.
 std::vector<EngineParty> parties_from(nb::handle object, const char* argument);
-/// The same without their engines, for calls that ask none.
+/// The same without their engines, for calls that do not use engines.
 std::vector<AttributeList> lists_from(nb::handle object, const char* argument);
 std::vector<const AttributeList*> pointers_to(const std::vector<AttributeList>& lists);
 
-/// Raises ConflictError where there is a report, else as raise().
+/// Raises ConflictError if there is a report, else as raise().
 [[noreturn]] void raise_conflict(const Error& error, const Conflict& conflict);
 template <class T>
 T take(Result<T> result, const Conflict& conflict) {

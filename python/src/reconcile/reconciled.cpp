@@ -26,8 +26,9 @@ using ReconciledClass = nb::class_<Reconciled>;
 
 constexpr const char* class_doc =
     "A buffer that serves all parties, not allocated yet; made by reconcile().\n\n"
-    "``str(result)`` is a line for people, ``outputs`` what was computed, ``explain(key)`` who\n"
-    "made a value what it is. Immutable; thread-safe.";
+    "``str(result)`` is a readable line, ``outputs`` has the computed values, ``explain(key)`` "
+    "who\n"
+    "caused a value. Immutable; thread-safe.";
 
 PyType_Slot made_by_calls[] = {{Py_tp_new, reinterpret_cast<void*>(&refuse_new)}, {0, nullptr}};
 
@@ -53,7 +54,7 @@ nb::dict dict_of(const Statement& each) {
   return made;
 }
 
-// "t.row_align" asks for all values of the key, "i.pitch_align[1]" for one.
+// "t.row_align" selects all values of the key, "i.pitch_align[1]" one.
 nb::list explain(const Reconciled& self, nb::handle key) {
   const std::string wanted = text_from(key, "key");
   const std::string name = wanted.substr(0, wanted.find('['));
@@ -133,10 +134,10 @@ void add_facts(ReconciledClass& cls) {
          "outputs",
          [](const Reconciled& r) { return nb::object(object_of_json(r.to_json())["outputs"]); },
          nb::sig("def outputs(self) -> dict[str, Any]"),
-         "What was computed, by name: \"t.strides\", \"i.planes\", \"g.heap\", \"g.size\".")
+         "The computed values by name: \"t.strides\", \"i.planes\", \"g.heap\", \"g.size\".")
       .def("explain", &explain, nb::arg("key"),
            nb::sig("def explain(self, key: str) -> list[dict[str, Any]]"),
-           "Who made a value what it is, with value and source; empty: nobody said it. Raises\n"
+           "The parties that caused a value, with value and source; empty: nobody set it. Raises\n"
            "MissingFileError: no such key.")
       .def(
           "to_dict", [](const Reconciled& r) { return object_of_json(r.to_json()); },
@@ -144,7 +145,7 @@ void add_facts(ReconciledClass& cls) {
           "All of it, as `halyard negotiate --json` prints it.")
       .def_prop_ro(
           "size_bytes", [](const Reconciled& r) { return r.size_bytes(); },
-          "Bytes that tensor and image reach.")
+          "Bytes that tensor and image use.")
       .def_prop_ro(
           "allocated_bytes", [](const Reconciled& r) { return r.allocated_bytes(); },
           "Bytes with slack, in whole pages where needed.")
@@ -155,7 +156,7 @@ void add_facts(ReconciledClass& cls) {
           "heap", [](const Reconciled& r) { return str_of(to_string(r.heap())); },
           nb::sig("def heap(self) -> str"), "The memory that fits best: \"memfd\".")
       .def_prop_ro("heaps", &heap_names, nb::sig("def heaps(self) -> list[str]"),
-                   "All memory that everybody accepts, best first.")
+                   "All kinds of memory that all parties accept, best first.")
       .def_prop_ro(
           "digest",
           [](const Reconciled& r) {
@@ -175,15 +176,17 @@ void add_use(ReconciledClass& cls) {
           nb::arg("label") = nb::none(),
           nb::sig("def allocate(self, count: int = 0, *, party: str | None = None, label: str | "
                   "None = None) -> list[NegotiatedBuffer]"),
-          "Makes buffers in the first memory of `heaps` that serves here. `count`: 0 for what the\n"
-          "parties need. `party`: whom this process speaks for: lock() allows what it asked for;\n"
-          "None: what anybody did. Raises MissingFileError (no such party), UnsupportedError and\n"
-          "AccessError (no memory serves; the message has the reason of each), CapacityError\n"
+          "Makes buffers in the first memory of `heaps` that works here. `count`: 0 for the count "
+          "that the\n"
+          "parties need. `party`: the party of this process: lock() allows the access that it "
+          "asked for;\n"
+          "None: that of any party. Raises MissingFileError (no such party), UnsupportedError and\n"
+          "AccessError (no memory works; the message has the reason of each), CapacityError\n"
           "(more than the parties allow), OutOfMemoryError.")
       .def("adopt", &adopt, nb::arg("tensor"), nb::kw_only(), nb::arg("party") = nb::none(),
            nb::sig("def adopt(self, tensor: Tensor, *, party: str | None = None) -> "
                    "NegotiatedBuffer"),
-           "Lays the result over the memory of a Tensor, from its first byte. Raises\n"
+           "Applies the result to the memory of a Tensor, from its first byte. Raises\n"
            "InvalidArgumentError (too small, wrong alignment), UnsupportedError (memory that not\n"
            "all parties reach).")
       .def("pool", &make_pool, nb::arg("pool_id"), nb::arg("count"),
@@ -204,14 +207,15 @@ void add_use(ReconciledClass& cls) {
             return take(decode_result(bytes.bytes()));
           },
           nb::arg("blob"), nb::sig("def decode(blob: Buffer) -> Reconciled"),
-          "The result of encode(), from anybody: computed anew from what the parties say. Raises\n"
+          "The result of encode(), from anybody: computed again from the needs of the parties. "
+          "Raises\n"
           "as decode_lists().")
       .def("validate", &validate_lists, nb::arg("lists"), nb::kw_only(),
            nb::arg("heap") = nb::none(),
            nb::sig("def validate(self, lists: Iterable[AttributeList], *, heap: str | None = None)"
                    " -> None"),
-           "Raises ConflictError where a buffer of this result in memory of `heap` (None: the\n"
-           "best) does not serve these lists as it is.");
+           "Raises ConflictError if a buffer of this result in memory of `heap` (None: the\n"
+           "best) does not serve these lists unchanged.");
 }
 
 nb::object plan(nb::handle lists) {
@@ -273,20 +277,20 @@ void bind_reconciled(nb::module_& m) {
   add_facts(cls);
   add_use(cls);
   bind_plan(m);
-  m.def(
-      "reconcile", &reconcile_parties, nb::arg("lists"), nb::kw_only(),
-      nb::arg("allow_drop") = false, nb::arg("can_anchor") = true,
-      nb::sig("def reconcile(lists: Iterable[AttributeList], *, allow_drop: bool = False, "
-              "can_anchor: bool = True) -> Reconciled"),
-      "Finds the buffer that serves up to 64 parties; asks their engines.\n\n"
-      "Args:\n"
-      "    allow_drop: leave optional parties out that stand in the way.\n"
-      "    can_anchor: whether this machine can keep a buffer attached to a device.\n\n"
-      "Raises ConflictError: the parties disagree; InvalidArgumentError: no list, or nobody says\n"
-      "what the buffer holds; CapacityError: more than 64 parties.");
+  m.def("reconcile", &reconcile_parties, nb::arg("lists"), nb::kw_only(),
+        nb::arg("allow_drop") = false, nb::arg("can_anchor") = true,
+        nb::sig("def reconcile(lists: Iterable[AttributeList], *, allow_drop: bool = False, "
+                "can_anchor: bool = True) -> Reconciled"),
+        "Finds the buffer that serves up to 64 parties; asks their engines.\n\n"
+        "Args:\n"
+        "    allow_drop: leaves out optional parties that cause a conflict.\n"
+        "    can_anchor: whether this machine can keep a buffer attached to a device.\n\n"
+        "Raises ConflictError: the parties disagree; InvalidArgumentError: no list, or nobody "
+        "states\n"
+        "what the buffer holds; CapacityError: more than 64 parties.");
   m.def("plan_buffers", &plan, nb::arg("lists"),
         nb::sig("def plan_buffers(lists: Iterable[AttributeList]) -> BufferPlan"),
-        "Splits the parties into the fewest groups that each agree. Raises ConflictError where a\n"
+        "Splits the parties into the fewest groups that each agree. Raises ConflictError if a\n"
         "party agrees with nobody: element types or extents that differ.");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What any_tracker.h says.
+// Trackers of every kind as arguments of calls.
 #include "results/any_tracker.h"
 
 #include "kept.h"

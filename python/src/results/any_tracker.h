@@ -24,11 +24,11 @@ struct PyTracker {
   PyMutex mutex;
 };
 
-/// What halyard.Tracker stands on. Frames that do not say their time are `step` apart.
+/// The C++ part of halyard.Tracker. Frames without a timestamp are `step` apart.
 struct TrackerCore : PyTracker {
   TrackerCore(Tracker made, std::chrono::nanoseconds each)
       : PyTracker(std::move(made)), step(each) {}
-  /// With the mutex held: when a frame is, and that the tracker has moved to it.
+  /// With the mutex held: the time of a frame, and that the tracker has advanced to it.
   std::uint64_t time(std::optional<std::uint64_t> given) const { return given.value_or(next); }
   void moved_to(std::uint64_t when) { next = when + static_cast<std::uint64_t>(step.count()); }
 
@@ -42,8 +42,8 @@ class TrackerArg {
   /// Raises TypeError. `timestamp`: ns; None: the next frame of a halyard.Tracker, else now.
   TrackerArg(nb::handle tracker, nb::handle timestamp);
 
-  /// use(tracker, timestamp): a compat::ByteTrack or a compat::AnyTracker, which no other thread
-  /// uses meanwhile. Not with the interpreter's lock.
+  /// Calls use(tracker, timestamp) with a compat::ByteTrack or a compat::AnyTracker, which no other
+  /// thread uses meanwhile. Without the interpreter's lock.
   template <class Use>
   Status follow(Use&& use) {
     if (byte_track_ != nullptr) return use(byte_track_->value, *when_);

@@ -13,7 +13,7 @@
 namespace halyard::python {
 namespace {
 
-// No box of a network lies further out, in fractions.
+// No box of a network is further out, in fractions.
 constexpr float largest_fraction = 2;
 
 void check_fractions(const std::vector<Detection>& boxes, const char* argument) {
@@ -37,7 +37,7 @@ void divide(std::vector<Detection>& boxes, Size input) {
                 each.box.y2 / height};
 }
 
-// The size of what a result's boxes are given in pixels of; 1 x 1 for fractions.
+// The size of the image that a result's boxes are given in; 1 x 1 for fractions.
 Size size_of_result(nb::handle result, nb::handle input_dims, const char* argument) {
   const nb::object unit = result.attr("unit");
   if (!unit.is_none() && text_from(unit, "unit") == "fractions") return {1, 1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes whose unit is said: by the Detections that hold them, or by input_dims.
+// Boxes with a known unit: from the Detections that hold them, or by input_dims.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,10 @@ namespace halyard::python {
 /// InvalidArgumentError naming "input_dims".
 std::optional<Size> input_dims_from(nb::handle dims);
 
-/// Detections as fractions of the network's input. `boxes` is an array (N, 4), of fractions, or of
-/// pixels of an input of `input_dims`; or Detections, which know their unit and have scores and
-/// classes where these are None. Raises as detections_from(), and InvalidArgumentError for boxes
-/// that are no fractions: plain ones beyond 2, and Detections of another unit or without a size.
+/// Detections as fractions of the network's input. `boxes` is an array (N, 4) of fractions, or of
+/// pixels of an input of `input_dims`; or Detections, which know their unit and provide scores and
+/// classes if these are None. Raises as detections_from(), and InvalidArgumentError for boxes
+/// that are not fractions: plain ones beyond 2, and Detections of another unit or without a size.
 void fractions_from(nb::handle boxes, nb::handle scores, nb::handle classes,
                     const DetectionNames& names, nb::handle input_dims,
                     std::vector<Detection>& out);

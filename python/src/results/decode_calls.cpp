@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoder's calls: from a model's outputs to boxes, scores, classes, masks and what else there is.
+// Decoder's calls: from a model's outputs to boxes, scores, classes, masks and other results.
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -21,8 +21,8 @@
 namespace halyard::python {
 namespace {
 
-// Results of a decode, lent from the decoder so that their memory serves the next frame. Made and
-// destroyed under the interpreter's lock.
+// Results of a decode, lent from the decoder so that the next frame reuses their memory. Made and
+// destroyed with the interpreter's lock held.
 class Loan {
  public:
   explicit Loan(PyDecoder& of) : of_(of) {
@@ -89,7 +89,7 @@ std::pair<nb::object, nb::object> class_arrays(const std::vector<ClassScore>& fo
   return {std::move(labels), std::move(scores)};
 }
 
-// What the bytes of each instance mask cover, in the unit of boxes.
+// The area of the bytes of each instance mask, in the unit of boxes.
 nb::object mask_boxes(const PyDecoder& decoder, std::span<const compat::Segmentation> masks) {
   const auto normalized = decoder.value.normalized_boxes();
   const Size size =
@@ -108,7 +108,7 @@ bool has_instances(const PyDecoder& decoder) {
   });
 }
 
-// The unit of a result, and what heads give beside boxes.
+// The unit of a result, and values that heads give beside boxes.
 nb::object completed(nb::object result, const PyDecoder& decoder, const compat::Found& found) {
   const auto normalized = decoder.value.normalized_boxes();
   if (normalized) result.attr("unit") = *normalized ? "fractions" : "pixels";
@@ -137,7 +137,7 @@ nb::list labels_of(const PyDecoder& decoder) {
   return labels;
 }
 
-// halyard.Detections of what a decode has found.
+// halyard.Detections from a decode.
 nb::object detections(const PyDecoder& decoder, const compat::Found& found) {
   static PyObject* place = nullptr;
   const nb::handle make = kept_attribute(place, "halyard._detections", "decoded");
@@ -216,12 +216,12 @@ nb::object decode_tracked_one(PyDecoder& self, TrackerArg& tracker, std::span<co
                    self, *found);
 }
 
-// The most boxes of a call: None leaves it to max_det.
+// The maximum number of boxes of a call; None: max_det.
 std::size_t max_from(nb::handle max_boxes) {
   return max_boxes.is_none() ? SIZE_MAX : count_from(max_boxes, "max_boxes");
 }
 
-// One result, or for a batch of several a list of one for each element.
+// One result; for a batch of several a list with one for each element.
 template <class F>
 nb::object each_element(const PyDecoder& self, std::span<const Tensor> outputs, nb::handle batch,
                         F&& decode) {
@@ -260,7 +260,7 @@ nb::object decode_tracked_reference(PyDecoder& self, nb::handle tracker, nb::han
   return decode_tracked_one(self, follower, outputs, maximum, element);
 }
 
-// A tracker of any kind follows what the decoder finds.
+// Updates a tracker of any kind with the decoder's detections.
 nb::object decode_tracked(PyDecoder& self, nb::handle tracker, nb::handle timestamp,
                           nb::handle model_output, nb::handle max_boxes, nb::handle batch,
                           nb::handle coasting) {
@@ -273,7 +273,7 @@ nb::object decode_tracked(PyDecoder& self, nb::handle tracker, nb::handle timest
   return max_boxes.is_none() ? seen : seen[nb::slice(nb::none(), max_boxes, nb::none())];
 }
 
-// The reference decodes element 0 alone; here it is said.
+// The reference decodes only element 0; here a warning reports it.
 void warn_of_batch(const PyDecoder& self, std::span<const Tensor> outputs) {
   const std::size_t count = take(self.value.batch_size(outputs));
   if (count <= 1 || count != self.value.described_batch()) return;
@@ -285,11 +285,11 @@ void warn_of_batch(const PyDecoder& self, std::span<const Tensor> outputs) {
 constexpr const char* decode_doc =
     "Decodes the outputs of one frame, or of a batch of them.\n\n"
     "Args:\n    model_output: list or tuple with a tensor for each output: Tensor, NumPy array or\n"
-    "        anything with a buffer or DLPack on the CPU; read where it lies.\n"
-    "    max_boxes: most boxes given; None: max_det.\n"
+    "        anything with a buffer or DLPack on the CPU; read without a copy.\n"
+    "    max_boxes: maximum number of boxes; None: max_det.\n"
     "    batch: the element of the batch; None: all of them.\n\n"
-    "Returns Detections; of a batch of several a list of these, one an element.\n"
-    "Raises TypeError (what is no tensor) and RuntimeError (shapes, dtypes, quantization).";
+    "Returns Detections; for a batch of several a list with one for each element.\n"
+    "Raises TypeError (not a tensor) and RuntimeError (shapes, dtypes, quantization).";
 
 }  // namespace
 
@@ -330,23 +330,26 @@ void add_decoding(DecoderClass& type) {
            nb::arg("max_boxes").none() = nb::none(), nb::arg("batch").none() = nb::none(),
            nb::sig("def decode_proto(self, model_output: Sequence[Any], max_boxes: int | None = "
                    "None, batch: int | None = None) -> Any"),
-           "The same boxes, and what masks are made from.\n\n"
-           "Returns ProtoDetections, a tuple (boxes, scores, classes, ProtoData or None); of a\n"
+           "The same boxes, and the data that masks are made from.\n\n"
+           "Returns ProtoDetections, a tuple (boxes, scores, classes, ProtoData or None); for a\n"
            "batch of several a list of these.")
-      .def("decode_tracked", &decode_tracked, nb::arg("tracker"), nb::arg("timestamp").none(),
-           nb::arg("model_output"), nb::arg("max_boxes").none() = nb::none(),
-           nb::arg("batch").none() = nb::none(), nb::arg("coasting") = false,
-           nb::sig("def decode_tracked(self, tracker: halyard._tracking.AnyTracker, timestamp: int "
-                   "| None, model_output: Sequence[Any], max_boxes: int | None = None, batch: int "
-                   "| None = None, coasting: bool = False) -> halyard._detections.Detections"),
-           "Decodes the frame taken at `timestamp` (ns; None: the next of the tracker's rate) and\n"
-           "moves the tracker to it, of any kind. A batch of several needs `batch`: a tracker\n"
-           "follows one camera.\n\n"
-           "Returns Detections with tracker_id: what the tracker has taken up, at its estimates;\n"
-           "with `coasting` the tracks that were not seen in this frame follow.");
+      .def(
+          "decode_tracked", &decode_tracked, nb::arg("tracker"), nb::arg("timestamp").none(),
+          nb::arg("model_output"), nb::arg("max_boxes").none() = nb::none(),
+          nb::arg("batch").none() = nb::none(), nb::arg("coasting") = false,
+          nb::sig("def decode_tracked(self, tracker: halyard._tracking.AnyTracker, timestamp: int "
+                  "| None, model_output: Sequence[Any], max_boxes: int | None = None, batch: int "
+                  "| None = None, coasting: bool = False) -> halyard._detections.Detections"),
+          "Decodes the frame of time `timestamp` (ns; None: one frame later by the tracker's rate) "
+          "and\n"
+          "updates the tracker, of any kind, with it. A batch of several needs `batch`: a tracker\n"
+          "follows one camera.\n\n"
+          "Returns Detections with tracker_id: those that belong to a track, at its estimated "
+          "boxes;\n"
+          "with `coasting` the tracks that were not seen in this frame follow.");
 }
 
-// Calls of EdgeFirst HAL: 100 boxes where nothing is said, element 0.
+// Calls of EdgeFirst HAL: 100 boxes by default, element 0.
 void add_decoding(ReferenceDecoderClass& type) {
   type.def(
           "decode",
@@ -366,7 +369,7 @@ void add_decoding(ReferenceDecoderClass& type) {
           [](PyReferenceDecoder& self, nb::handle model_output, nb::handle max_boxes,
              nb::handle batch) {
             const auto outputs = outputs_from(model_output);
-            // The reference takes it for a hint about memory; max_det alone bounds the result.
+            // The reference uses it as a hint about memory; only max_det limits the result.
             static_cast<void>(max_from(max_boxes));
             return decode_proto_one(self, outputs, SIZE_MAX, batch_element(self, outputs, batch));
           },
@@ -374,7 +377,7 @@ void add_decoding(ReferenceDecoderClass& type) {
           nb::arg("batch").none() = nb::none(),
           nb::sig("def decode_proto(self, model_output: Sequence[Any], max_boxes: int | None = "
                   "100, batch: int | None = None) -> halyard._results.ProtoDetections"),
-          "The same boxes, up to max_det of them, and what masks are made from.")
+          "The same boxes, up to max_det of them, and the data that masks are made from.")
       .def(
           "decode_tracked",
           [](PyReferenceDecoder& self, nb::handle tracker, nb::handle timestamp,
@@ -388,7 +391,7 @@ void add_decoding(ReferenceDecoderClass& type) {
                   "model_output: Sequence[Any], max_boxes: int | None = 100, batch: int | None = "
                   "None) -> "
                   "halyard._results.TrackedDetections"),
-          "Decodes element 0 and moves the tracker to it.");
+          "Decodes element 0 and updates the tracker with it.");
 }
 
 }  // namespace halyard::python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoder: how one is made, and its settings.
+// Decoder: its constructors and settings.
 #include "results/decoder.h"
 
 #include <nanobind/stl/string.h>
@@ -60,7 +60,7 @@ std::string json_of(nb::handle config) {
   return text_from(dumps(config), "config");
 }
 
-// Runs a setter while nothing decodes.
+// Runs a setter while no decode runs.
 template <class F>
 void set(PyDecoder& self, F&& change) {
   check(released([&] {
@@ -76,33 +76,34 @@ void def_settings(Class& type) {
           [](PyDecoder& d, FloatArg<"score_threshold"> given) {
             set(d, [v = float{given}](auto& to) { return to.set_score_threshold(v); });
           },
-          "A box stays when its score is at least this; float.")
+          "A box is kept if its score is at least this; float.")
       .def_prop_rw(
           "iou_threshold", [](PyDecoder& d) { return d.value.options().iou_threshold; },
           [](PyDecoder& d, FloatArg<"iou_threshold"> given) {
             set(d, [v = float{given}](auto& to) { return to.set_iou_threshold(v); });
           },
-          "A box is suppressed when it overlaps a better one by more than this; float.")
+          "A box is suppressed if it overlaps a better one by more than this; float.")
       .def_prop_rw(
           "pre_nms_top_k", [](PyDecoder& d) { return d.value.options().pre_nms_top_k; },
           [](PyDecoder& d, nb::handle v) {
             const std::size_t count = count_from(v, "pre_nms_top_k");
             set(d, [count](auto& to) { return to.set_pre_nms_top_k(count); });
           },
-          "Best candidates that enter suppression, 30000 at first; 0: all.")
+          "Maximum number of candidates that enter suppression, the best ones; default 30000; 0: "
+          "all.")
       .def_prop_rw(
           "max_det", [](PyDecoder& d) { return d.value.options().max_det; },
           [](PyDecoder& d, nb::handle v) {
             const std::size_t count = count_from(v, "max_det");
             set(d, [count](auto& to) { return to.set_max_det(count); });
           },
-          "Most boxes of a decode.")
+          "Maximum number of boxes of a decode.")
       .def_prop_ro(
           "nms", [](PyDecoder& d) { return nms_to(d.value.options().nms); },
-          "Nms in force, never Auto; None: nothing is suppressed.")
+          "The Nms in use, never Auto; None: nothing is suppressed.")
       .def_prop_ro(
           "multi_label", [](PyDecoder& d) { return d.value.options().multi_label; },
-          "Whether every class of a box that reaches the threshold counts, not the best alone.")
+          "Whether every class of a box that reaches the threshold counts, not only the best.")
       .def_prop_ro(
           "normalized_boxes",
           [](PyDecoder& d) -> nb::object {
@@ -121,7 +122,7 @@ void def_settings(Class& type) {
           "(width, height) of the network's input; None: not known.")
       .def_prop_ro(
           "model_type", [](PyDecoder& d) { return d.value.model_type(); },
-          "How the model's outputs are arranged: \"yolo_det\", \"modelpack_seg\"...")
+          "The arrangement of the model's outputs: \"yolo_det\", \"modelpack_seg\"...")
       .def_prop_ro(
           "labels",
           [](PyDecoder& d) {
@@ -134,8 +135,8 @@ void def_settings(Class& type) {
           "Class names of the configuration; may be empty.");
 }
 
-// The thresholds that a constructor has where it is not told. halyard's are those of C++, at every
-// door; EdgeFirst HAL's depend on the door.
+// Default thresholds of the constructors. halyard's are those of C++ everywhere; EdgeFirst HAL's
+// depend on the constructor.
 struct Thresholds {
   const char* score;
   const char* iou;
@@ -146,7 +147,7 @@ template <>
 constexpr Thresholds of_documents<PyReferenceDecoder>{"0.1", "0.7"};
 constexpr Thresholds of_outputs{"0.25", "0.45"};
 
-// The arguments that all constructors end with.
+// The last arguments of all constructors.
 struct Tail {
   nb::arg_v score, iou, nms, dims, multi;
   explicit Tail(Thresholds defaults)
@@ -238,12 +239,12 @@ void def_constructors(Class& type) {
       nb::arg("config"), tail.score, tail.iou, tail.nms, tail.dims, tail.multi,
       nb::sig(signature.c_str()),
       "Args:\n    config: dict that describes the model's outputs, of schema 1 or 2.\n"
-      "    score_threshold: a box stays when its score is at least this.\n"
-      "    iou_threshold: a box is suppressed when it overlaps a better one by more.\n"
-      "    nms: Nms.Auto: as the configuration says, else Nms.ClassAware (of EdgeFirst HAL's "
+      "    score_threshold: a box is kept if its score is at least this.\n"
+      "    iou_threshold: a box is suppressed if it overlaps a better one by more.\n"
+      "    nms: Nms.Auto: the configuration's, else Nms.ClassAware (in EdgeFirst HAL's "
       "decoder\n"
       "        ClassAgnostic); None: no suppression.\n"
-      "    input_dims: (width, height) of the network's input; wins over the configuration.\n"
+      "    input_dims: (width, height) of the network's input; overrules the configuration.\n"
       "    multi_label: every class of a box that reaches the threshold counts.");
   def_text<Decoder>(type, "new_from_json_str", "json_str", &compat::Decoder::from_json,
                     "A decoder from a JSON document of schema 1 or 2.");
@@ -257,10 +258,10 @@ void bind_native(nb::module_& m) {
       m, "Decoder",
       "Decodes the outputs of one model; make it once, use it for every frame, from several\n"
       "threads at once if you like. Thresholds are read and written as attributes.\n\n"
-      "Boxes, keypoints and rotated boxes are in pixels of the network's input, whatever the "
-      "model\n"
-      "holds. Raises ValueError for thresholds outside [0, 1], for integer outputs without\n"
-      "quantization and for boxes in fractions when input_dims is not known.");
+      "Boxes, keypoints and rotated boxes are in pixels of the network's input for every "
+      "model.\n"
+      "Raises ValueError for thresholds outside [0, 1], for integer outputs without\n"
+      "quantization and for boxes in fractions if input_dims is not known.");
   def_constructors<PyDecoder>(type);
   def_settings(type);
   add_decoding(type);
@@ -271,7 +272,7 @@ void bind_reference(nb::module_& m) {
   ReferenceDecoderClass type(
       m, "_ReferenceDecoder",
       "The Decoder of programs written for EdgeFirst HAL: halyard.edgefirst.Decoder. Boxes have\n"
-      "the unit that normalized_boxes tells, the best 300 candidates enter suppression, "
+      "the unit of normalized_boxes, the best 300 candidates enter suppression, "
       "thresholds\n"
       "outside [0, 1] pass all or nothing, integers without quantization count as they are.");
   def_constructors<PyReferenceDecoder>(type);

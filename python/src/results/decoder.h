@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder and what masks are made from, as other files of the extension see them.
+// The decoder and ProtoData, for other files of the extension.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 namespace halyard::python {
 
 /// Python's Decoder. Decodes share `settings`, setters own it; both wait without the interpreter's
-/// lock. `spare` belongs to who has that lock.
+/// lock. `spare` is used only with that lock held.
 struct PyDecoder {
   explicit PyDecoder(compat::Decoder made) : value(std::move(made)) {}
   compat::Decoder value;
@@ -24,14 +24,14 @@ struct PyDecoder {
   std::vector<std::unique_ptr<compat::Found>> spare;
 };
 
-/// The same as programs of EdgeFirst HAL know it: Convention::reference.
+/// The class of programs of EdgeFirst HAL: Convention::reference.
 struct PyReferenceDecoder : PyDecoder {
   using PyDecoder::PyDecoder;
 };
 
 using DecoderClass = nb::class_<PyDecoder>;
 using ReferenceDecoderClass = nb::class_<PyReferenceDecoder, PyDecoder>;
-/// The calls that decode, for each of the two.
+/// The calls that decode, for both classes.
 void add_decoding(DecoderClass& type);
 void add_decoding(ReferenceDecoderClass& type);
 /// Decoder.for_model and explain (describe.cpp).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ModelDescription: what the decoder makes of a model; and decoders from it.
+// ModelDescription: how the decoder reads a model; and decoders from it.
 #include "halyard/describe.h"
 
 #include <nanobind/stl/string.h>
@@ -43,7 +43,7 @@ ModelDescription describe(nb::handle model) {
   return take(infer_description(metadata_of(nb::cast<PyEngine&>(opened).value)));
 }
 
-// What outputs mean that no model file says anything of: from their shapes.
+// Describes outputs by their shapes, for models whose file has no metadata.
 ModelDescription describe_outputs(nb::handle outputs, nb::handle input_size, nb::handle labels) {
   const auto tensors = outputs_from(outputs);
   const auto size = input_dims_from(input_size);
@@ -69,7 +69,7 @@ ModelDescription describe_outputs(nb::handle outputs, nb::handle input_size, nb:
                 [&](nb::handle item, auto) { lines += text_from(item, "labels") + "\n"; });
   if (!lines.empty()) metadata.attachments.push_back({.name = "labels.txt", .text = lines});
   auto description = take(infer_description(metadata));
-  // Names say how outputs are found; those made up here say nothing.
+  // Names are for finding outputs; those made up here must not be used for it.
   for (OutputDescription& output : description.outputs)
     output.name.clear();
   return description;
@@ -102,14 +102,14 @@ nb::object task_of(const ModelDescription& description) {
 void bind_description(nb::module_& m) {
   nb::class_<ModelDescription>(
       m, "ModelDescription",
-      "What a model's outputs mean: made by describe_model(), or from a document.")
+      "The meaning of a model's outputs: made by describe_model(), or from a document.")
       .def_static(
           "from_json",
           [](nb::handle text) {
             return take(ModelDescription::from_json(text_from(text, "text")));
           },
           nb::arg("text"), nb::sig("def from_json(text: str) -> ModelDescription"),
-          "Of a document, as to_json() gives it.")
+          "From a document, as to_json() gives it.")
       .def_static(
           "from_file",
           [](nb::handle path) {
@@ -117,7 +117,7 @@ void bind_description(nb::module_& m) {
           },
           nb::arg("path"),
           nb::sig("def from_file(path: str | os.PathLike[str]) -> ModelDescription"),
-          "Of a .json or .yaml file.")
+          "From a .json or .yaml file.")
       .def_prop_ro("task", &task_of, nb::sig("def task(self) -> str"),
                    "\"detect\", \"segment\", \"pose\", \"obb\", \"classify\" or \"semantic\".")
       .def_prop_ro(
@@ -129,13 +129,13 @@ void bind_description(nb::module_& m) {
           "(width, height) of the network's input.")
       .def_prop_ro(
           "warnings", [](const ModelDescription& d) { return text_list(d.warnings); },
-          nb::sig("def warnings(self) -> list[str]"), "What a document says that was passed over.")
+          nb::sig("def warnings(self) -> list[str]"), "Parts of the document that were ignored.")
       .def_prop_ro("origins", &origins_of, nb::sig("def origins(self) -> dict[str, str]"),
-                   "Where each value came from that no document gave.")
+                   "The source of each value that is not from a document.")
       .def(
           "explain", [](const ModelDescription& d) { return take(Decoder::create(d)).explain(); },
           nb::sig("def explain(self) -> str"),
-          "Lines that say which head is decoded, and where each value came from.")
+          "Lines with the head that is decoded and the source of each value.")
       .def(
           "to_json", [](const ModelDescription& d) { return str_of(d.to_json()); },
           nb::sig("def to_json(self) -> str"), "The description as a document (JSON, version 2).")
@@ -156,7 +156,7 @@ void bind_description(nb::module_& m) {
 using Score = FloatArg<"score_threshold">;
 using Iou = FloatArg<"iou_threshold">;
 
-// The C++ decoder's defaults: suppression within a class where the model does not say.
+// The C++ decoder's defaults: suppression within a class if the model names no rule.
 nb::object decoder_of(nb::handle model, Score score, Iou iou, nb::handle nms, nb::handle max_det,
                       nb::handle multi_label) {
   const ModelDescription* given = nullptr;
@@ -187,8 +187,8 @@ void add_for_model(DecoderClass& type) {
                   "score_threshold: float = 0.25, iou_threshold: float = 0.45, nms: "
                   "halyard._enums.Nms | None = halyard._enums.Nms.Auto, max_det: int = 300, "
                   "multi_label: bool = False) -> Decoder"),
-          "A decoder for an Engine, a model file, or its description, from what the model says of\n"
-          "itself, with C++'s defaults. Nms.Auto: as the model says, else ClassAware.")
+          "A decoder for an Engine, a model file, or its description, from the model's\n"
+          "metadata, with C++'s defaults. Nms.Auto: the model's rule, else ClassAware.")
       .def(
           "explain",
           [](const PyDecoder& self) {
@@ -211,8 +211,8 @@ void bind_describe(nb::module_& m) {
   bind_description(m);
   m.def("describe_model", &describe, nb::arg("model"),
         nb::sig("def describe_model(model: Engine | str | os.PathLike[str]) -> ModelDescription"),
-        "What the decoder makes of a model: its task, labels, heads and units. Of an .onnx file\n"
-        "without an engine; others are opened by one.\n\n"
+        "How the decoder reads a model: its task, labels, heads and units. An .onnx file needs\n"
+        "no engine; others are opened by one.\n\n"
         "Raises MissingFileError, DataError and UnsupportedError (outputs of no known kind).");
   m.def("_describe_outputs", &describe_outputs, nb::arg("outputs"), nb::arg("input_size"),
         nb::arg("labels"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ImageProcessor's calls that draw what was found and make masks, and those for tiles.
+// ImageProcessor's calls that draw detections and make masks, and those for tiles.
 #include "results/drawing.h"
 
 #include <nanobind/stl/string.h>
@@ -38,10 +38,10 @@ using compat::Segmentation;
 
 using Opacity = FloatArg<"opacity">;
 
-// The painter takes no more colours of classes.
+// The painter takes at most this many colours of classes.
 constexpr std::size_t max_class_colors = 20;
 
-// How drawing was asked for; holds the background while this lives.
+// The arguments of drawing; holds the background while it lives.
 class Look {
  public:
   Look(nb::handle background, Opacity opacity, nb::handle letterbox, nb::handle color_mode) {
@@ -64,14 +64,14 @@ class Look {
   compat::DrawOptions options_;
 };
 
-// Masks given as arrays, read where they lie; what is not in C order is copied.
+// Masks passed as arrays, read in place; arrays that are not in C order are copied.
 class Masks {
  public:
   Masks(nb::handle seg, std::span<const Detection> boxes) {
     if (seg.is_none()) return;
     if (!PyList_Check(seg.ptr()) && !PyTuple_Check(seg.ptr()))
       raise_wrong_type("seg", "a list of uint8 arrays", seg);
-    // All arrays are made first, of a copy of the list: Python code may run in that.
+    // All arrays are made first, from a copy of the list: this may run Python code.
     const nb::object fixed = nb::steal(PySequence_Tuple(seg.ptr()));
     if (!fixed.is_valid()) throw nb::python_error();
     std::vector<nb::object> arrays;
@@ -102,7 +102,7 @@ class Masks {
   static nb::object contiguous(nb::handle item) {
     static PyObject* place = nullptr;
     const nb::handle convert = kept_attribute(place, "numpy", "ascontiguousarray");
-    // NumPy believes what a buffer says, so it is looked at first.
+    // NumPy trusts a buffer's description, so it is checked first.
     ArrayView view;
     if (view.open(item, "seg", ArrayUse::read) && view.is_contiguous()) return nb::borrow(item);
     return convert(item);
@@ -162,15 +162,15 @@ compat::MaskResolution resolution_from(nb::handle resolution) {
                          int_from(resolution.attr("height"), "resolution.height")}};
 }
 
-// The processor's list of masks, lent to one call so that its memory serves the next one, and given
-// back however the call ends. A call that finds it lent works with a list of its own.
+// The processor's list of masks, lent to one call so that the next one reuses its memory; returned
+// however the call ends. A call that finds it lent uses its own list.
 class MaskLoan {
  public:
   explicit MaskLoan(PyPainter& of) : of_(of) {}
   MaskLoan(const MaskLoan&) = delete;
   MaskLoan& operator=(const MaskLoan&) = delete;
   ~MaskLoan() {
-    // Python's lock is held here, so this does not wait: while another call works, the memory goes.
+    // Python's lock is held here, so this must not wait: if another call works, memory is freed.
     if (const std::unique_lock lock(of_.mutex, std::try_to_lock); lock)
       of_.masks = std::move(masks_);
   }
@@ -227,32 +227,33 @@ void method(nb::handle type, const char* name, F&& f, const Extra&... extra) {
 }
 
 void def_drawing(nb::handle type) {
-  method(type, "draw_decoded_masks", &draw_decoded, nb::arg("dst"), nb::arg("bbox"),
-         nb::arg("scores").none() = nb::none(), nb::arg("classes").none() = nb::none(),
-         nb::arg("seg").none() = nb::none(), nb::arg("background").none() = nb::none(),
-         nb::arg("opacity") = 1.0F, nb::arg("letterbox").none() = nb::none(),
-         nb::arg("color_mode") = enum_to(compat::ColorMode::label),
-         nb::arg("input_dims").none() = nb::none(),
-         nb::sig(
-             "def draw_decoded_masks(self, dst: Tensor, bbox: Any, scores: Any = None, classes: "
-             "Any = None, seg: Sequence[Any] | None = None, background: Any | None = None, "
-             "opacity: float = 1.0, letterbox: Sequence[float] | None = None, color_mode: "
-             "ColorModeLike = ColorMode.Class, input_dims: tuple[int, int] | None = None) -> None"),
-         "Draws boxes and masks.\n\n"
-         "Args:\n    dst: uint8 image: Rgb, Rgba, Bgra or Bgr.\n"
-         "    bbox: what a Decoder gives, with scores, classes and masks; or (N, 4) fractions of\n"
-         "        the network's input, or its pixels where input_dims is given.\n"
-         "    scores, classes: (N,), (N,); of bbox where that has them.\n"
-         "    seg: list of uint8 (h, w, 1), one for a box and at most N; or one (h, w, classes)\n"
-         "        of the whole image.\n"
-         "    background: image of dst's size and format to draw over; None: dst as it is;\n"
-         "        \"black\": black, alpha 0.\n"
-         "    opacity: of masks, clamped to 0..1.\n"
-         "    letterbox: left, top, right, bottom of the part of the input that shows the\n"
-         "        image, in fractions: Placement.letterbox.\n"
-         "    color_mode: what chooses a colour.\n"
-         "    input_dims: (width, height) of the network's input.\n\n"
-         "Raises ValueError for boxes that are no fractions and whose input is not known.");
+  method(
+      type, "draw_decoded_masks", &draw_decoded, nb::arg("dst"), nb::arg("bbox"),
+      nb::arg("scores").none() = nb::none(), nb::arg("classes").none() = nb::none(),
+      nb::arg("seg").none() = nb::none(), nb::arg("background").none() = nb::none(),
+      nb::arg("opacity") = 1.0F, nb::arg("letterbox").none() = nb::none(),
+      nb::arg("color_mode") = enum_to(compat::ColorMode::label),
+      nb::arg("input_dims").none() = nb::none(),
+      nb::sig(
+          "def draw_decoded_masks(self, dst: Tensor, bbox: Any, scores: Any = None, classes: "
+          "Any = None, seg: Sequence[Any] | None = None, background: Any | None = None, "
+          "opacity: float = 1.0, letterbox: Sequence[float] | None = None, color_mode: "
+          "ColorModeLike = ColorMode.Class, input_dims: tuple[int, int] | None = None) -> None"),
+      "Draws boxes and masks.\n\n"
+      "Args:\n    dst: uint8 image: Rgb, Rgba, Bgra or Bgr.\n"
+      "    bbox: the result of a Decoder, with scores, classes and masks; or (N, 4) fractions of\n"
+      "        the network's input, or its pixels if input_dims is given.\n"
+      "    scores, classes: (N,), (N,); None: those of bbox.\n"
+      "    seg: list of uint8 (h, w, 1), one for a box and at most N; or one (h, w, classes)\n"
+      "        of the whole image.\n"
+      "    background: image of dst's size and format to draw over; None: dst as it is;\n"
+      "        \"black\": black, alpha 0.\n"
+      "    opacity: of masks, clamped to 0..1.\n"
+      "    letterbox: left, top, right, bottom of the part of the input that shows the\n"
+      "        image, in fractions: Placement.letterbox.\n"
+      "    color_mode: what determines a colour.\n"
+      "    input_dims: (width, height) of the network's input.\n\n"
+      "Raises ValueError for boxes that are not fractions and whose input is not known.");
   method(
       type, "draw_masks", &draw_masks, nb::arg("decoder"), nb::arg("model_output"), nb::arg("dst"),
       nb::arg("tracker").none() = nb::none(), nb::arg("timestamp").none() = nb::none(),
@@ -266,13 +267,13 @@ void def_drawing(nb::handle type) {
               "None = None, color_mode: "
               "ColorModeLike = ColorMode.Class, batch: int | None = None) -> tuple[Any, ...]"),
       "Decodes a model's outputs and draws what they hold, in one go: masks, outlines of boxes,\n"
-      "rotated ones as they lie, keypoints of visibility 0.5 and more.\n"
+      "rotated boxes with their angle, keypoints of visibility 0.5 and more.\n"
       "\nArgs:\n    decoder, model_output: as Decoder.decode takes them.\n"
-      "    tracker: of any kind, to move to this frame, taken at `timestamp` in ns; None: the "
+      "    tracker: of any kind, to update with this frame of time `timestamp` in ns; None: the "
       "next\n"
       "        frame of a Tracker, of the others now.\n"
-      "    batch: the element of the batch; None where the outputs hold one.\n"
-      "    The others: as of draw_decoded_masks.\n\n"
+      "    batch: the element of the batch; None if the outputs hold one.\n"
+      "    The others are those of draw_decoded_masks.\n\n"
       "Returns (boxes, scores, classes), with a tracker also the list of TrackInfo.");
 }
 
@@ -287,10 +288,10 @@ void def_masks(nb::handle type) {
          "Args:\n    bbox, scores, classes, proto_data: as Decoder.decode_proto gives them.\n"
          "    letterbox: the part of the network's input that shows the image, in fractions.\n"
          "    resolution: a MaskResolution; None: Proto().\n\n"
-         "Raises ValueError when there are not as many coefficients as boxes.");
+         "Raises ValueError if the counts of coefficients and boxes differ.");
   method(type, "set_class_colors", &set_class_colors, nb::arg("colors"),
          nb::sig("def set_class_colors(self, colors: Sequence[Sequence[int]]) -> None"),
-         "Colours of classes, R, G, B, A of 0..255 each; the first 20 are taken.");
+         "Colours of classes, R, G, B, A of 0..255 each; only the first 20 are used.");
   method(type, "set_int8_interpolation", &set_int8_interpolation, nb::arg("mode"),
          nb::sig("def set_int8_interpolation(self, mode: Literal['nearest', 'bilinear', "
                  "'twopass']) -> None"),
@@ -329,7 +330,7 @@ void def_planning(nb::handle type) {
                  "TensorMemoryLike | None = None, access: Literal['none', 'read', 'write', "
                  "'readwrite'] = 'none') -> Tensor"),
          "An image for n tiles, one below the other: tile_w x (n * tile_h) pixels.\n\n"
-         "The other arguments are those of create_image; memory None: what suits best.");
+         "The other arguments are those of create_image; memory None: the most suitable.");
   method(
       type, "plan_tiles",
       [](PyProcessor&, nb::handle width, nb::handle height, nb::handle cfg) {
@@ -339,12 +340,12 @@ void def_planning(nb::handle type) {
       nb::arg("width"), nb::arg("height"), nb::arg("cfg"),
       nb::sig("def plan_tiles(self, width: int, height: int, cfg: halyard._tiling.TilingConfig) "
               "-> list[halyard._tiling.TilePlacement]"),
-      "Where the tiles of a frame of width x height pixels lie; touches no pixel.");
+      "The placements of the tiles of a frame of width x height pixels; reads no pixel.");
   method(type, "tile_into", &tile_into, nb::arg("src"), nb::arg("dst_batched"), nb::arg("cfg"),
          nb::sig("def tile_into(self, src: Any, dst_batched: Tensor, cfg: "
                  "halyard._tiling.TilingConfig) -> list[halyard._tiling.TilePlacement]"),
          "Renders every tile of src into an image of alloc_tile_batch, from the top.\n\n"
-         "Returns their placements. Raises ValueError when the image is too short.");
+         "Returns their placements. Raises ValueError if the image is too short.");
 }
 
 void def_tiles(nb::handle type) {
@@ -364,7 +365,7 @@ void def_tiles(nb::handle type) {
       nb::sig("def tile_one(self, src: Any, dst_slot: Tensor, placement: "
               "halyard._tiling.TilePlacement, cfg: halyard._tiling.TilingConfig) -> None"),
       "Renders one tile of src into an image of the tile's size.\n\n"
-      "Raises ValueError when the placement does not lie in src at whole pixels.");
+      "Raises ValueError if the placement is not in src at whole pixels.");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an ImageProcessor keeps for drawing and for masks.
+// The state that an ImageProcessor keeps for drawing and for masks.
 #pragma once
 
 #include <mutex>

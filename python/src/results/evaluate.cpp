@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What halyard.val is made of: COCO's ground truths, and a decoder that follows a preset.
+// The C++ part of halyard.val: COCO's ground truths, and a decoder that follows a preset.
 #include <nanobind/stl/string.h>
 
 #include <mutex>
@@ -91,7 +91,7 @@ void bind_truth(nb::module_& m) {
            nb::sig("def match(self, labels: Sequence[str]) -> list[int | None]"));
 }
 
-/// The rules of a preset, and the decoder that they make. One thread at a time.
+/// The rules of a preset, and the decoder that they configure. One thread at a time.
 struct PresetRun {
   Preset preset;
   std::optional<Decoder> decoder;
@@ -157,7 +157,7 @@ nb::list find(PresetRun& self, nb::handle outputs, const Placement& placement, b
 }
 
 void bind_run(nb::module_& m) {
-  nb::class_<PresetRun>(m, "_PresetRun", "A preset's way from an image to detections.")
+  nb::class_<PresetRun>(m, "_PresetRun", "The steps of a preset from an image to detections.")
       .def("__init__", &make_run, nb::arg("preset"), nb::arg("conf").none(), nb::arg("iou").none(),
            nb::sig("def __init__(self, preset: str, conf: float | None, iou: float | None) -> "
                    "None"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output: one output of a model, described by a program. ProtoData: what masks are made from.
+// Output: a program's description of one model output. ProtoData: the data of masks.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -32,7 +32,7 @@ void check_rank(const char* argument, std::size_t axes) {
 Output make(OutputKind kind, nb::handle shape, nb::handle dshape, nb::handle decoder) {
   Output output{.kind = kind};
   output.family = enum_from<compat::OutputFamily>(decoder, "decoder");
-  // Programs match these texts, and those of with_*(), by the words that EdgeFirst HAL has.
+  // Programs match these texts, and those of with_*(), by EdgeFirst HAL's wording.
   if (!shape.is_none() && !dshape.is_none())
     raise(Errc::invalid_argument, "Provide either 'shape' or 'dshape', not both");
   if (shape.is_none() && dshape.is_none())
@@ -124,7 +124,7 @@ nb::object taken_result(const PyProtoData& self, std::optional<Tensor> taken) {
 
 void bind_protos(nb::module_& m) {
   nb::class_<PyProtoData>(m, "ProtoData",
-                          "What masks are made from: prototypes that all boxes share, a row of\n"
+                          "The data of masks: prototypes that all boxes share, and a row of\n"
                           "coefficients for each. Made by Decoder.decode_proto.")
       .def_prop_ro(
           "layout",
@@ -178,15 +178,15 @@ void bind_outputs(nb::module_& m) {
         nb::arg("shape").none() = nb::none(), nb::arg("dshape").none() = nb::none(),
         nb::arg("decoder") = enum_to(compat::OutputFamily::ultralytics), nb::sig(signature.c_str()),
         "Args:\n    shape: list of extents, outermost first.\n"
-        "    dshape: list of (DimName, extent) in its place.\n"
+        "    dshape: list of (DimName, extent) instead.\n"
         "    decoder: family of the model.");
   }
   type.def("with_quantization", &with_quantization, nb::arg("scale"), nb::arg("zero_point"),
            nb::sig("def with_quantization(self, scale: float, zero_point: int) -> Output"),
-           "Of integer tensors: value = (stored - zero_point) * scale. Returns this object.")
+           "For integer tensors: value = (stored - zero_point) * scale. Returns this object.")
       .def("with_anchors", &with_anchors, nb::arg("anchors"),
            nb::sig("def with_anchors(self, anchors: Sequence[Sequence[float]]) -> Output"),
-           "Of detection outputs: pairs (width, height) in fractions. Returns this object.")
+           "For detection outputs: pairs (width, height) in fractions. Returns this object.")
       .def("with_normalized", &with_normalized, nb::arg("normalized"),
            nb::sig("def with_normalized(self, normalized: bool) -> Output"),
            "Whether boxes are fractions of the input. Returns this object.")

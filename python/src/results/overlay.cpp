@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What halyard.Overlay (python/halyard/_overlay.py) stands on: boxes, tags and trails, and maps of
+// The C++ part of halyard.Overlay (python/halyard/_overlay.py): boxes, tags and trails, and maps of
 // masks blended onto images.
 #include <nanobind/stl/string.h>
 
@@ -128,8 +128,8 @@ void bind_overlay(nb::module_& m) {
         return nb::make_tuple(c[0], c[1], c[2]);
       },
       nb::arg("index"), nb::sig("def palette_color(index: int) -> tuple[int, int, int]"),
-      "R, G, B of a class or track: the same index, the same colour.");
-  nb::class_<OverlayCore>(m, "_OverlayCore", "What halyard.Overlay stands on.")
+      "R, G, B of a class or track: the same index has the same colour.");
+  nb::class_<OverlayCore>(m, "_OverlayCore", "The C++ part of halyard.Overlay.")
       .def(
           "__init__",
           [](OverlayCore* self, nb::handle labels, nb::handle color_by, nb::handle line_px,

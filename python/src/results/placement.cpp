@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python's Placement: where the pixels of a converted image came from, both ways.
+// Python's Placement: maps pixels between a converted image and its source, both ways.
 #include "halyard/placement.h"
 
 #include <nanobind/stl/string.h>
@@ -18,11 +18,11 @@
 namespace halyard::python {
 namespace {
 
-// Float32 rows of 4 (boxes) or 2 (points); anything that NumPy makes an array of.
+// Float32 rows of 4 (boxes) or 2 (points), from anything that NumPy converts to an array.
 class Rows {
  public:
   Rows(nb::handle object, std::size_t width, const char* argument) {
-    // NumPy believes what a buffer says, so it is looked at first.
+    // NumPy trusts a buffer's description, so it is checked first.
     view_.open(object, argument, ArrayUse::read);
     const nb::module_ numpy = nb::module_::import_("numpy");
     const nb::object array = numpy.attr("ascontiguousarray")(object, "float32");
@@ -43,7 +43,7 @@ class Rows {
   ArrayView view_;
 };
 
-// A new array of the shape of `given`, `width` numbers at a time from map(from, to).
+// A new array of the shape of `given`, filled by map(from, to), `width` numbers at a time.
 template <class F>
 nb::object map_rows(const Rows& given, std::size_t width, F&& map) {
   void* data = nullptr;
@@ -81,7 +81,7 @@ nb::tuple six(const Affine& map) {
   return nb::make_tuple(map.m[0], map.m[1], map.m[2], map.m[3], map.m[4], map.m[5]);
 }
 
-// Where the image lies in the destination, in fractions: what drawing calls take as letterbox.
+// The position of the image in the destination, in fractions: the letterbox of drawing calls.
 nb::tuple fractions(const Placement& placement) {
   const Region r = placement.content();
   const double width = placement.destination().width;
@@ -112,14 +112,14 @@ void add_maps(Class& cls) {
          },
          nb::arg("boxes"),
          "Boxes (N, 4) or (4,) x1 y1 x2 y2 in destination pixels as float32 boxes in source\n"
-         "pixels, clipped to the source. Of what a Decoder gives, the same with keypoints and\n"
-         "rotated boxes mapped too, whatever its unit; ValueError where that is not known.")
+         "pixels, clipped to the source. Results of a Decoder are returned with keypoints and\n"
+         "rotated boxes mapped too, for every unit; ValueError if the unit is not known.")
       .def(
           "to_destination",
           [](const Placement& p, nb::handle boxes) {
             return map_boxes(boxes, [&](const Box& box) { return p.to_destination(box); });
           },
-          nb::arg("boxes"), "The way back; not clipped.")
+          nb::arg("boxes"), "The reverse; not clipped.")
       .def(
           "points_to_source",
           [](const Placement& p, nb::handle points) {
@@ -132,7 +132,7 @@ void add_maps(Class& cls) {
           [](const Placement& p, nb::handle points) {
             return map_points(points, [&](Point point) { return p.to_destination(point); });
           },
-          nb::arg("points"), "The way back.");
+          nb::arg("points"), "The reverse.");
 }
 
 }  // namespace
@@ -163,7 +163,7 @@ void bind_placement(nb::module_& m) {
             const RegionF r = p.crop();
             return nb::make_tuple(r.x, r.y, r.width, r.height);
           },
-          "x, y, width, height of what was shown, in source pixels.")
+          "x, y, width, height of the converted part, in source pixels.")
       .def_prop_ro(
           "forward", [](const Placement& p) { return six(p.forward()); },
           "From source to destination: x' = m[0] x + m[1] y + m[2], y' = m[3] x + m[4] y\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles for halyard/_tiling.py, whose value classes travel as tuples of numbers.
+// Tiles for halyard/_tiling.py, whose value classes are passed as tuples of numbers.
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 
@@ -74,7 +74,7 @@ nb::tuple merge(nb::handle bbox, nb::handle scores, nb::handle classes, nb::hand
       take(released([&] { return compat::merge_tiled_detections(detections, options); })));
 }
 
-// The reference's accumulator is spent by finalize().
+// The reference's accumulator cannot be used after finalize().
 struct PyAccumulator {
   std::optional<compat::TileAccumulator> value;
   compat::TileAccumulator& open() {
@@ -85,8 +85,8 @@ struct PyAccumulator {
 
 void bind_accumulator(nb::module_& m) {
   nb::class_<PyAccumulator>(m, "TiledFrameAccumulator",
-                            "Collects what was found in the tiles of one frame, in any order, and "
-                            "merges it.\nAny call after finalize() raises RuntimeError.")
+                            "Collects the detections of the tiles of one frame, in any order, and "
+                            "merges them.\nAny call after finalize() raises RuntimeError.")
       .def(
           "__init__",
           [](PyAccumulator* self, nb::handle frame_dims, nb::handle tiles_total, nb::handle cfg,
@@ -104,14 +104,14 @@ void bind_accumulator(nb::module_& m) {
                   "halyard._tiling.MergeConfig, est_per_tile: int = 16) -> None"),
           "Args:\n    frame_dims: (width, height) of the frame in pixels.\n"
           "    tiles_total: tiles of the frame.\n    cfg: a MergeConfig.\n"
-          "    est_per_tile: detections of a tile for which memory is taken at once.")
+          "    est_per_tile: detections of a tile for which memory is allocated at once.")
       .def(
           "push_tile",
           [](PyAccumulator& self, nb::handle bbox, nb::handle scores, nb::handle classes,
              nb::handle placement, nb::handle input_dims) {
             std::vector<Detection> detections;
             fractions_from(bbox, scores, classes, {}, input_dims, detections);
-            // First, for Python code that runs in it may finalize the accumulator.
+            // First, because Python code that runs in it may finalize the accumulator.
             const compat::TilePlacement where = placement_from(placement);
             return self.open().push_tile(detections, where);
           },
@@ -120,16 +120,16 @@ void bind_accumulator(nb::module_& m) {
           nb::sig("def push_tile(self, bbox: Any, scores: Any, classes: Any, placement: "
                   "halyard._tiling.TilePlacement, input_dims: tuple[int, int] | None = None) -> "
                   "bool"),
-          "Adds the detections of one tile: what a Decoder gives, with None for scores and\n"
-          "classes; or boxes (N, 4) in fractions of the network's input, or in its pixels where\n"
+          "Adds the detections of one tile: the result of a Decoder, with None for scores and\n"
+          "classes; or boxes (N, 4) in fractions of the network's input, or in its pixels if\n"
           "input_dims is given.\n\n"
-          "False, with nothing changed, for a tile that was there or is none of this frame.")
+          "False, with nothing changed, for a tile that was added before or is not of this frame.")
       .def(
           "is_complete", [](PyAccumulator& self) { return self.open().is_complete(); },
-          "True when every tile is there.")
+          "True if every tile was added.")
       .def(
           "remaining", [](PyAccumulator& self) { return self.open().remaining(); },
-          "Tiles that are not there yet.")
+          "Count of tiles that are still missing.")
       .def(
           "finalize",
           [](PyAccumulator& self) {
@@ -137,7 +137,7 @@ void bind_accumulator(nb::module_& m) {
             self.value.reset();
             return triple(found);
           },
-          "Merges what is there: (boxes, scores, classes), boxes in frame pixels, best first.")
+          "Merges the added tiles: (boxes, scores, classes), boxes in frame pixels, best first.")
       .def(
           "finalize_normalized",
           [](PyAccumulator& self) {

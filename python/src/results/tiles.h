@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Value classes of halyard/_tiling.py as C++ has them.
+// Value classes of halyard/_tiling.py in C++.
 #pragma once
 
 #include <span>

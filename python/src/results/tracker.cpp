@@ -49,7 +49,7 @@ bool set_shared(Options& to, const std::string& name, nb::handle value) {
   return true;
 }
 
-// Sets the option of this name; false where the kind has none.
+// Sets the option of this name; false if the kind has none.
 template <class Options>
 bool set_option(Options& to, const std::string& name, nb::handle value) {
   const auto real = [&](float& field) {
@@ -99,7 +99,7 @@ Tracker make_tracker(const std::string& kind, const nb::dict& given) {
             "\")");
 }
 
-// Rows of integers; -1 where a track has no detection.
+// Rows of integers; -1 if a track has no detection.
 template <class F>
 nb::object integers(const std::vector<Track>& tracks, F&& value) {
   void* at = nullptr;
@@ -147,7 +147,7 @@ nb::tuple update(TrackerCore& self, nb::handle boxes, nb::handle scores, nb::han
 }  // namespace
 
 void bind_tracker(nb::module_& m) {
-  nb::class_<TrackerCore>(m, "_TrackerCore", "What halyard.Tracker stands on.")
+  nb::class_<TrackerCore>(m, "_TrackerCore", "The C++ part of halyard.Tracker.")
       .def(
           "__init__",
           [](TrackerCore* self, nb::handle kind, const nb::dict& options, nb::handle step_ns) {
@@ -156,13 +156,13 @@ void bind_tracker(nb::module_& m) {
           },
           nb::arg("kind"), nb::arg("options"), nb::arg("step_ns"),
           nb::sig("def __init__(self, kind: str, options: dict[str, Any], step_ns: int) -> None"))
-      .def(
-          "update", &update, nb::arg("boxes"), nb::arg("scores"), nb::arg("labels"),
-          nb::arg("timestamp_ns").none(),
-          nb::sig("def update(self, boxes: Any, scores: Any, labels: Any, timestamp_ns: int | "
-                  "None) -> tuple[Any, Any, Any, Any, list[str], Any]"),
-          "Tracks that are not tentative, those seen first: boxes, scores, classes, ids, UUIDs,\n"
-          "index of the detection (all bits set: none). Without a time: a step after the last one.")
+      .def("update", &update, nb::arg("boxes"), nb::arg("scores"), nb::arg("labels"),
+           nb::arg("timestamp_ns").none(),
+           nb::sig("def update(self, boxes: Any, scores: Any, labels: Any, timestamp_ns: int | "
+                   "None) -> tuple[Any, Any, Any, Any, list[str], Any]"),
+           "Tracks that are not tentative, those seen first: boxes, scores, classes, ids, UUIDs,\n"
+           "index of the detection (all bits set: none). Without a time: one step after the last "
+           "one.")
       .def_prop_ro("left_out", [](TrackerCore& self) {
         return released([&] {
           const std::lock_guard lock(self.mutex);

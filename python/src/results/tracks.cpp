@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trackers, and what they tell of the objects that they follow.
+// Trackers, and the information about the objects that they follow.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -66,7 +66,7 @@ bool is_same(const ActiveTrack& a, const ActiveTrack& b) {
 }
 
 void bind_info(nb::module_& m) {
-  nb::class_<TrackInfo>(m, "TrackInfo", "What a tracker tells of one object after a frame.")
+  nb::class_<TrackInfo>(m, "TrackInfo", "The state of one tracked object after a frame.")
       .def(
           "__init__",
           [](TrackInfo* self, nb::handle uuid, nb::handle location, IntArg<"count"> count,
@@ -82,11 +82,11 @@ void bind_info(nb::module_& m) {
           "    created, last_updated: nanoseconds.")
       .def_prop_ro(
           "uuid", [](const TrackInfo& info) { return to_string(info.uuid); },
-          "Name of the object, the same for all of its life: \"f81d4fae-7dec-...\".")
+          "Id of the object, which never changes: \"f81d4fae-7dec-...\".")
       .def_prop_ro(
           "tracked_location", [](const TrackInfo& info) { return list_of(info.location); },
           "The filter's estimate: [x1, y1, x2, y2] in the units of the boxes.")
-      .def_ro("count", &TrackInfo::count, "Detections so far, the first counted.")
+      .def_ro("count", &TrackInfo::count, "Detections so far, including the first.")
       .def_ro("created", &TrackInfo::created, "Time of the first detection, ns.")
       .def_ro("last_updated", &TrackInfo::last_updated, "Time of the last detection, ns.")
       .def(
@@ -122,8 +122,7 @@ void def_active_init(Class& type, const char* first) {
 }
 
 void bind_active(nb::module_& m) {
-  nb::class_<ActiveTrack> type(m, "ActiveTrackInfo",
-                               "A living track and the detection that it last took up.");
+  nb::class_<ActiveTrack> type(m, "ActiveTrackInfo", "A live track and its last detection.");
   def_active_init(type, "track_info");
   def_active_init(type, "info");
   type.def_ro("info", &ActiveTrack::info, "The track itself: a TrackInfo.")
@@ -188,28 +187,28 @@ constexpr const char* update_signature =
     "list[TrackInfo | None]";
 constexpr const char* active_signature = "def get_active_tracks(self) -> list[ActiveTrackInfo]";
 constexpr const char* update_doc =
-    "Moves to the frame taken at timestamp_ns and associates its detections.\n\n"
+    "Advances to the frame of time timestamp_ns and associates its detections.\n\n"
     "Args:\n    boxes: (N, 4) float x1, y1, x2, y2; pixels or fractions, not mixed.\n"
     "    scores: (N,) float.\n    labels: (N,) integers.\n"
     "    timestamp_ns: not before that of the last call.\n\n"
-    "Returns a list of N: a TrackInfo, or None where a detection belongs to no track.\n"
+    "Returns a list of N: a TrackInfo, or None if a detection belongs to no track.\n"
     "Raises TypeError and ValueError naming the argument.";
 constexpr const char* left_out_doc =
-    "Detections of the last update that could be tracked and are not, because a tracker follows\n"
-    "1000 objects at once: the lowest scores beyond 1000 detections, and those that would have\n"
-    "begun a track when 1000 lived.";
+    "Detections of the last update that could be tracked but are not, because a tracker follows\n"
+    "at most 1000 objects: the lowest scores beyond 1000 detections, and those that would have\n"
+    "begun a track while 1000 were live.";
 constexpr const char* active_doc =
-    "Living tracks, those seen in the last frame first: a list of ActiveTrackInfo.";
+    "Live tracks, those seen in the last frame first: a list of ActiveTrackInfo.";
 
 using HighConf = FloatArg<"high_conf">;
 using Iou = FloatArg<"iou">;
 
 void bind_byte_track(nb::module_& m) {
-  nb::class_<PyByteTrack>(
-      m, "ByteTrack",
-      "Follows objects by box overlap, detections of a low score too. One object may be used from\n"
-      "several threads; calls wait for each other.",
-      nb::is_weak_referenceable())
+  nb::class_<PyByteTrack>(m, "ByteTrack",
+                          "Follows objects by box overlap, with detections of a low score too. One "
+                          "object may be used from\n"
+                          "several threads; calls wait for each other.",
+                          nb::is_weak_referenceable())
       .def(
           "__init__",
           [](PyByteTrack* self, HighConf high_conf, Iou iou, FloatArg<"update"> gain,
@@ -225,7 +224,7 @@ void bind_byte_track(nb::module_& m) {
           nb::sig("def __init__(self, high_conf: float = 0.7, iou: float = 0.25, update: float = "
                   "0.25, lifespan_ns: int = 500000000) -> None"),
           "Args:\n    high_conf: score of the first pass, and needed to start a track; 0..1.\n"
-          "    iou: least overlap with a track's predicted box; 0..1.\n"
+          "    iou: minimum overlap with a track's predicted box; 0..1.\n"
           "    update: share of the correction that a detection makes; clamped to 0..1.\n"
           "    lifespan_ns: a track unseen for longer ends.")
       .def("update", &update, nb::arg("boxes"), nb::arg("scores"), nb::arg("labels"),
@@ -306,14 +305,15 @@ std::chrono::nanoseconds lifespan_from(nb::handle lifespan_ns) {
 }
 
 void bind_others(nb::module_& m) {
-  nb::class_<PyTracker>(m, "_Tracker", "A tracker beside ByteTrack, used in the same way.",
+  nb::class_<PyTracker>(m, "_Tracker", "A tracker with the same interface as ByteTrack.",
                         nb::is_weak_referenceable())
       .def("update", &update_tracker, nb::arg("boxes"), nb::arg("scores"), nb::arg("labels"),
            nb::arg("timestamp_ns"), nb::sig(update_signature), update_doc)
       .def("get_active_tracks", &active, nb::sig(active_signature), active_doc)
       .def_prop_ro("left_out", &left_out, left_out_doc);
   nb::class_<PyOcSort, PyTracker>(
-      m, "OcSort", "OC-SORT: trusts observations more than predictions; for objects that turn.",
+      m, "OcSort",
+      "OC-SORT: trusts observations more than predictions; for objects that change direction.",
       nb::is_weak_referenceable())
       .def(
           "__init__",

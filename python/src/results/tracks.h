@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tracker as other files of the extension see it.
+// The tracker, for other files of the extension.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What array_view.h says. Exporters are not trusted: ctypes leaves strides out even when asked for
-// them, and every number is checked before an address is made of it.
+// ArrayView. Exporters are not trusted: ctypes omits strides even if they are requested, and every
+// number is checked before an address is computed from it.
 #include "tensor/array_view.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace halyard::python {
 namespace {
 
-// Axes from the shortest stride to the longest: each step must go beyond all that lies within.
+// Axes from the shortest stride to the longest: each step must exceed the reach of the inner ones.
 bool may_overlap_itself(std::span<const std::size_t> shape,
                         std::span<const std::ptrdiff_t> stride_bytes,
                         std::size_t item_bytes) noexcept {
@@ -40,14 +40,14 @@ bool may_overlap_itself(std::span<const std::size_t> shape,
   return false;
 }
 
-// The element type of a format of one letter; none where its size is another one.
+// The element type of a one-letter format; none if its size is another one.
 std::optional<DType> dtype_of(std::string_view format, std::size_t item_bytes) noexcept {
   struct Code {
     char letter;
     std::uint8_t bytes;
     DType dtype;
   };
-  // C's long has either size, also where the format claims the standard one (ctypes does so).
+  // C's long has either size, even if the format claims the standard one (ctypes does so).
   constexpr Code codes[] = {
       {'B', 1, DType::u8},  {'c', 1, DType::u8},  {'b', 1, DType::i8},  {'?', 1, DType::boolean},
       {'H', 2, DType::u16}, {'h', 2, DType::i16}, {'e', 2, DType::f16}, {'I', 4, DType::u32},
@@ -86,7 +86,7 @@ bool ArrayView::open(nb::handle object, const char* argument, ArrayUse use) {
                                              : PyBUF_SIMPLE;
   if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) {
     view_ = {};
-    // Interrupts and exhausted memory are no answers of the array.
+    // Interrupts and exhausted memory are not answers of the array.
     if (PyErr_ExceptionMatches(PyExc_Exception) == 0 ||
         PyErr_ExceptionMatches(PyExc_MemoryError) != 0)
       throw nb::python_error();
@@ -158,7 +158,7 @@ void ArrayView::take_shape(const char* argument) {
   if (__builtin_mul_overflow(count_, item_bytes_, &size) ||
       size != static_cast<std::size_t>(view_.len))
     refuse(argument, "its buffer's length is not that of its shape");
-  // Without strides elements lie in C order; of arrays without elements no stride is used.
+  // Without strides, elements are in C order; arrays without elements use no stride.
   std::size_t step = item_bytes_;
   for (std::size_t i = rank_; i-- > 0;) {
     stride_bytes_[i] =

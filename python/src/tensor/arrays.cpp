@@ -21,7 +21,7 @@ nb::object as_array(nb::handle value, const char* argument, const char* dtype) {
   try {
     return dtype == nullptr ? asarray(value) : asarray(value, nb::str(dtype));
   } catch (nb::python_error& error) {
-    // NumPy's own answers. Whatever else comes is what code of the value has raised.
+    // NumPy's own errors. Any other exception was raised by code of the value.
     if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
     const std::string text = std::string(argument) + ": no array can be made of it";
     nb::raise_from(error, PyExc_TypeError, "%s", text.c_str());
@@ -35,8 +35,8 @@ constexpr std::size_t max_detections = std::size_t{1} << 24;
   throw nb::type_error((std::string(argument) + ": " + what).c_str());
 }
 
-// Numbers of an array or of what NumPy makes one of, of `axes` axes. Python code runs while this is
-// made and not later.
+// Numbers of an array, or of an object that NumPy converts, with `axes` axes. Python code may run
+// while this is made, but not later.
 class View {
  public:
   View(nb::handle value, const char* argument, std::size_t axes) {
@@ -46,7 +46,7 @@ class View {
       const nb::object floats = as_array(value, argument, "float32");
       open_or_raise(floats, argument);
     }
-    if (array_.rank() == 1 && array_.extent(0) == 0) return;  // [] stands for no rows of any width
+    if (array_.rank() == 1 && array_.extent(0) == 0) return;  // [] means no rows of any width
     if (array_.rank() != axes)
       raise_type(argument, "must have " + std::to_string(axes) + (axes == 1 ? " axis" : " axes") +
                                " (" + std::to_string(array_.rank()) + ")");
@@ -79,7 +79,7 @@ To read_as(const std::byte* at) {
 template <class To>
 using Read = To (*)(const std::byte*);
 
-// How an element of integers is read; null for other kinds.
+// Reads an element as an integer; null for other kinds.
 template <class To>
 Read<To> integer_reader(std::optional<DType> dtype) {
   if (!dtype) return nullptr;
@@ -117,7 +117,7 @@ Read<float> float_reader(const View& view, const char* argument) {
   raise_wrong_dtype(argument, view, "float32 or float64");
 }
 
-// The reader wraps what is above 2^63 to a negative number, which is refused as such.
+// The reader wraps values above 2^63 to negative numbers, which are refused.
 Read<std::int64_t> label_reader(const View& view, const char* argument) {
   if (const auto reader = integer_reader<std::int64_t>(view.dtype())) return reader;
   if (view.size(0) == 0) return read_as<std::int64_t, std::int64_t>;
@@ -139,7 +139,7 @@ void read_boxes(nb::handle boxes, const char* argument, std::vector<Detection>& 
     raise(Errc::invalid_argument, std::string(argument) + ": must be (N, 4), not (" +
                                       std::to_string(rows) + ", " + std::to_string(box.size(1)) +
                                       ")");
-  // A view that repeats one row asks for as much as a real array of its shape.
+  // A view that repeats one row needs as much memory as a real array of its shape.
   if (rows > max_detections)
     raise(Errc::invalid_argument, std::string(argument) + ": must have at most " +
                                       std::to_string(max_detections) + " rows (" +
@@ -178,8 +178,8 @@ void read_labels(nb::handle classes, const DetectionNames& names, std::vector<De
 
 }  // namespace
 
-// One array after the other is opened, read and closed: to open one may run Python code, which
-// finds no memory of the others in use.
+// The arrays are opened, read and closed one after the other: opening one may run Python code,
+// which then finds no memory of the others in use.
 void detections_from(nb::handle boxes, nb::handle scores, nb::handle classes,
                      const DetectionNames& names, std::vector<Detection>& out) {
   read_boxes(boxes, names.boxes, out);
@@ -241,7 +241,7 @@ DetectionArrays detection_arrays(std::span<const Detection> detections) {
 std::vector<Tensor> outputs_from(nb::handle outputs) {
   if (!PyList_Check(outputs.ptr()) && !PyTuple_Check(outputs.ptr()))
     raise_wrong_type("model_output", "a list or tuple of tensors", outputs);
-  // A copy: what makes a tensor of an output may change the list.
+  // A copy: converting an output to a tensor may change the list.
   const nb::object fixed = nb::steal(PySequence_Tuple(outputs.ptr()));
   if (!fixed.is_valid()) throw nb::python_error();
   std::vector<Tensor> tensors;

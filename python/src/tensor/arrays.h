@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of detections as Python has them, both ways, and other arguments that several files take.
+// Arrays of detections in Python, both ways, and other arguments that several files take.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace halyard::python {
 
-/// What the three arrays are called where they are arguments.
+/// The names of the three arrays as arguments.
 struct DetectionNames {
   const char* boxes = "bbox";
   const char* scores = "scores";
@@ -23,8 +23,8 @@ struct DetectionNames {
 };
 
 /// Boxes (N, 4), scores (N,) and classes (N,) as detections. Boxes and scores are floats of 16, 32
-/// or 64 bits or integers, classes integers of any width in 0..2^31-1; of any strides, read where
-/// they lie; lists and other array-likes are converted. Raises TypeError (another dtype, byte order
+/// or 64 bits or integers, classes integers of any width in 0..2^31-1; of any strides, read in
+/// place; lists and other array-likes are converted. Raises TypeError (another dtype, byte order
 /// or number of axes) and InvalidArgumentError (columns, lengths, range), naming the argument.
 void detections_from(nb::handle boxes, nb::handle scores, nb::handle classes,
                      const DetectionNames& names, std::vector<Detection>& out);
@@ -42,11 +42,11 @@ enum class ArrayType : std::uint8_t { f32, uintp, u8 };
 /// A new NumPy array in C order, not filled; `data` is its first byte.
 nb::object new_array(ArrayType type, std::span<const std::size_t> shape, void** data);
 
-/// A tensor for each output of a model: a list or tuple of Tensors, NumPy arrays or what else can
-/// be read without a copy. Raises TypeError or InvalidArgumentError naming "model_output".
+/// A tensor for each output of a model: a list or tuple of Tensors, NumPy arrays or other objects
+/// that can be read without a copy. Raises TypeError or InvalidArgumentError naming "model_output".
 std::vector<Tensor> outputs_from(nb::handle outputs);
 
-/// A count. Raises OverflowError when it is negative or too large, TypeError for no integer.
+/// A count. Raises OverflowError if it is negative or too large, TypeError if it is not an integer.
 std::uint64_t count_from(nb::handle value, const char* argument);
 /// A count of pixels. Raises also InvalidArgumentError: 2^31 and above.
 std::int32_t extent_from(nb::handle value, const char* argument);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What buffers.h says. A view carries its own shape and strides, so later changes of a tensor do
-// not reach it.
+// The buffer protocol. A view has its own shape and strides, so later changes of a tensor do
+// not affect it.
 #include "tensor/buffers.h"
 
 #include <array>
@@ -18,11 +18,12 @@ namespace halyard::python {
 namespace {
 
 std::atomic<bool> has_ended{false};
-// Threads between the check of has_ended and the interpreter's lock.
+// Threads between the check of has_ended and taking the interpreter's lock.
 std::atomic<int> returning{0};
 
-// Runs when the program ends: objects that are released from now on are left to the system, for
-// Python may be gone by then. Who is about to release one gets the interpreter's lock first.
+// Runs when the program ends: objects released from now on are left to the system, because
+// Python may be gone by then. Threads that are about to release one get the interpreter's lock
+// first.
 void end() {
   has_ended.store(true);
   PyThreadState* state = PyEval_SaveThread();
@@ -60,9 +61,9 @@ bool is_fortran_contiguous(const Layout& layout) {
   return true;
 }
 
-// Whether elements follow one another in C order, with or without gaps: the bytes from the first
-// one on, as many as all of them have, then lie among those that the elements reach. Not so where a
-// stride is negative or 0, or where an outer axis steps less than an inner one.
+// Whether elements follow one another in C order, with or without gaps. Then the bytes from the
+// first one on, as many as all elements have, are within the reach of the elements. False if a
+// stride is negative or 0, or if an outer axis steps less than an inner one.
 bool has_rows_in_order(const Layout& layout) {
   if (layout.element_count() == 0) return true;
   std::size_t within = size_of(layout.dtype);
@@ -75,7 +76,7 @@ bool has_rows_in_order(const Layout& layout) {
   return true;
 }
 
-// Why these flags cannot be served; null: they can.
+// Why these flags cannot be satisfied; null: they can.
 const char* why_not(const TensorMap& map, int flags, const char* code) {
   const Layout& layout = map.layout();
   if ((flags & PyBUF_WRITABLE) != 0 && map.writable() == nullptr)
@@ -104,7 +105,7 @@ void fill_common(PyObject* exporter, Py_buffer* view, const TensorMap& map) {
   view->suboffsets = nullptr;
 }
 
-// Runs `fill`, which may throw bad_alloc alone.
+// Runs `fill`, which may throw only bad_alloc.
 template <class F>
 int guarded(Py_buffer* view, F&& fill) noexcept {
   if (view == nullptr) return refuse("view: is null");
@@ -181,7 +182,7 @@ std::shared_ptr<SharedMap> map_shared(const Tensor& tensor) {
 
 namespace {
 
-// Holds an export until the last user of the bytes is gone, on whatever thread that happens.
+// Holds an export until the last user of the bytes is gone, on any thread.
 struct Held {
   ArrayView array;
   ~Held() {
@@ -199,15 +200,15 @@ struct Held {
   }
 };
 
-// Hangs on a buffer over an array that may be in a cycle: tells whose memory it is. The release
-// function of the buffer holds `held`, and runs after this is gone.
+// Attached to a buffer over an array that may be in a cycle: names the owner of the memory. The
+// release function of the buffer holds `held`, and runs after this is gone.
 struct Lender final : Attachment {
   explicit Lender(const Held& of) : held(of) {}
   const Held& held;
 };
 constexpr char lender_key = 0;
 
-// bfloat16 of ml_dtypes has no buffer, its bits have.
+// bfloat16 of ml_dtypes has no buffer, but its bits have one.
 Tensor wrap_bfloat16(nb::handle object, const char* argument, bool to_write) {
   const nb::object dtype = nb::getattr(object, "dtype", nb::none());
   if (dtype.is_none() || dtype_from(dtype, argument) != DType::bf16)
@@ -216,7 +217,7 @@ Tensor wrap_bfloat16(nb::handle object, const char* argument, bool to_write) {
   Tensor tensor = wrap_buffer(bits, argument, to_write);
   Layout layout = tensor.layout();
   if (layout.dtype != DType::u16)
-    raise(Errc::invalid_argument, std::string(argument) + ": its bits are no uint16");
+    raise(Errc::invalid_argument, std::string(argument) + ": its bits must be uint16");
   layout.dtype = DType::bf16;
   return take(Tensor::wrap(tensor.buffer(), layout, tensor.offset_bytes()));
 }
@@ -235,13 +236,13 @@ Tensor wrap_buffer(nb::handle object, const char* argument, bool to_write) {
           std::string(argument) + ": its elements share bytes, so it cannot be written to");
   const Layout layout = array.layout(argument);
   const std::span<const std::byte> bytes = array.bytes();
-  // Who writes one of several elements on the same bytes changes all of them.
+  // A write to one of several elements on the same bytes changes all of them.
   const bool is_constant = array.is_read_only() || array.overlaps_itself();
   auto buffer =
       is_constant
           ? take(wrap_memory(static_cast<const void*>(bytes.data()), bytes.size(), [held] {}))
           : take(wrap_memory(const_cast<std::byte*>(bytes.data()), bytes.size(), [held] {}));
-  // An object that the collector does not know, as a plain ndarray, is in no cycle that it finds.
+  // An object that the collector does not know, such as a plain ndarray, is in no cycle.
   if ((PyType_GetFlags(Py_TYPE(array.exporter())) & Py_TPFLAGS_HAVE_GC) != 0)
     buffer->attach(&lender_key, std::make_unique<Lender>(*held));
   return take(
@@ -269,8 +270,8 @@ void take_interpreter(PyThreadState* state) noexcept {
   try {
     PyEval_RestoreThread(state);
   } catch (...) {
-    // Python is being torn down and ends this thread by pthread_exit(), which unwinds it as an
-    // exception does. Frames of C++ and of other libraries lie below: they stay, and the thread
+    // Python is shutting down and ends this thread by pthread_exit(), which unwinds it as an
+    // exception does. Frames of C++ and of other libraries are below: they stay, and the thread
     // waits for the process to end. (The handler must not be left.)
     while (true)
       std::this_thread::sleep_for(std::chrono::hours(1));

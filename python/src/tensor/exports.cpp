@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What halyard.Detections (python/halyard/_detections.py, _exports.py) computes here: suppression,
+// The C++ part of halyard.Detections (python/halyard/_detections.py, _exports.py): suppression,
 // run lengths and outlines of masks.
 #include <nanobind/stl/string.h>
 
@@ -56,7 +56,7 @@ nb::object suppress(nb::handle boxes, nb::handle scores, nb::handle classes, nb:
   return array;
 }
 
-// A mask of bytes in C order, whose corner lies at (left, top) of the frame.
+// A mask of bytes in C order, whose top left corner is at (left, top) of the frame.
 class MaskArg {
  public:
   MaskArg(nb::handle mask, nb::handle left, nb::handle top) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor.from_numpy: elements of any strided array into a tensor, in C order.
+// Tensor.from_numpy: copies elements of any strided array into a tensor, in C order.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -13,7 +13,7 @@
 namespace halyard::python {
 namespace {
 
-// Releasing the interpreter costs a tenth of a microsecond: not for less than this.
+// Releasing the interpreter costs a tenth of a microsecond: not worth it for less than this.
 constexpr std::size_t worth_releasing = 16384;
 
 void from_numpy(PyTensor& self, nb::handle source) {
@@ -50,9 +50,9 @@ void add_copies(TensorClass& cls) {
       "from_numpy", &from_numpy, nb::arg("src"),
       nb::sig("def from_numpy(self, src: ArrayLike) -> None"),
       "Copies the elements of an array, of any strides, into this tensor. Count and dtype must\n"
-      "be the tensor's; the shape need not. The array may share bytes with the tensor: the\n"
-      "result is as if it had been copied first. Raises RuntimeError when count or dtype differ,\n"
-      "TypeError for what is no array. The interpreter is released meanwhile.");
+      "be the tensor's; the shape may differ. The array may share bytes with the tensor: the\n"
+      "result is as if it had been copied first. Raises RuntimeError if count or dtype differ,\n"
+      "TypeError for other objects. The interpreter is released meanwhile.");
 }
 
 }  // namespace halyard::python

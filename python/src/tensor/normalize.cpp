@@ -43,7 +43,7 @@ Status fill(const Tensor& source, const Layout& to, std::byte* out, const ByteNo
   return normalize_bytes(map.layout(), map.data(), to, out, how);
 }
 
-// The array comes last: what the other arguments run of Python is over when it is opened.
+// The array comes last: the Python code of the other arguments has run when it is opened.
 void normalize(const PyTensor& self, nb::handle dst, nb::handle normalization,
                nb::handle zero_point) {
   const bool has_zero_point = !zero_point.is_none();
@@ -77,8 +77,8 @@ void add_normalize(TensorClass& cls) {
       "Writes a packed uint8 image into an array [H,W,C] of uint8 (RAW), int8 (SIGNED: v -\n"
       "zero_point, 128 by default) or floats (SIGNED: v / 127.5 - zero_point / 127.5, 1 by\n"
       "default; UNSIGNED: v / 255; RAW: v). Rgba may drop its alpha into 3 channels. Strides\n"
-      "are honoured on both sides; dst may share bytes with the image. Raises TypeError for\n"
-      "another dst, RuntimeError for shapes that differ and where elements of dst share bytes.");
+      "may be any on both sides; dst may share bytes with the image. Raises TypeError for\n"
+      "another dst, RuntimeError if shapes differ or elements of dst share bytes.");
 }
 
 }  // namespace halyard::python

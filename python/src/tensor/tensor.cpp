@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python's tensors: how they are made. Two classes, halyard.Tensor and halyard.edgefirst.Tensor,
-// share all but what they say of their sizes and how they are reshaped.
+// Construction of Python's tensors. The two classes, halyard.Tensor and halyard.edgefirst.Tensor,
+// differ only in how they report sizes and how they are reshaped.
 #include "tensor/tensor.h"
 
 #include <nanobind/stl/string.h>
@@ -29,14 +29,14 @@ constexpr const char* native_doc =
     "rows as strides. Parts (``view``, ``batch``, ``t[n]``, ``reshape``) share the bytes.\n\n"
     "Args:\n"
     "    shape: extents, outermost first, 1 to 8 of them.\n"
-    "    dtype: element type: all that ``numpy.dtype`` takes, or \"bfloat16\".\n"
+    "    dtype: element type: anything that ``numpy.dtype`` takes, or \"bfloat16\".\n"
     "    mem: kind of memory; None: DMA-BUF where it can be had, else the heap.\n"
     "    name: for messages; None: one is made up.\n\n"
-    "All bytes start as 0. Raises RuntimeError (halyard.Error) when the shape is empty or the\n"
-    "memory is not to be had. A Tensor may be used by several threads; who writes the same bytes\n"
-    "at the same time is the program's business.";
+    "All bytes start as 0. Raises RuntimeError (halyard.Error) if the shape is empty or the\n"
+    "memory cannot be allocated. A Tensor may be used by several threads; the program orders\n"
+    "writes to the same bytes.";
 constexpr const char* reference_doc =
-    "halyard.Tensor as EdgeFirst HAL has it: ``shape`` is a list, ``dtype`` a str, ``size`` a "
+    "halyard.Tensor as in EdgeFirst HAL: ``shape`` is a list, ``dtype`` a str, ``size`` a "
     "count\n"
     "of bytes, ``reshape`` changes the tensor in place. Every call takes either class.\n\n"
     "Args:\n"
@@ -47,14 +47,14 @@ constexpr const char* reference_doc =
     "All bytes start as 0. Raises RuntimeError when the shape is empty or the memory is not to be\n"
     "had.";
 
-// The first kind of memory of DMA and heap that gives what `make` wants.
+// The first kind of memory, DMA or heap, in which `make` succeeds.
 template <class F>
 Tensor in_best_memory(nb::handle memory, F&& make) {
   if (!memory.is_none()) return take(make(enum_from<Memory>(memory, "mem")));
-  // Two threads that come first may both ask, and find the same.
+  // Two threads may both probe at first, and find the same.
   static std::atomic<signed char> has_dma{-1};
   if (has_dma < 0) has_dma = memory_available(Memory::dma).has_value() ? 1 : 0;
-  // automatic would choose shared memory before the heap; it is asked only whether heap is forced.
+  // automatic would prefer shared memory to the heap; it is used only to see if heap is forced.
   if (has_dma > 0) {
     Result<Tensor> made = make(Memory::automatic);
     if (made && made->memory() != Memory::shm) return *std::move(made);
@@ -118,8 +118,8 @@ void add_making(nb::class_<Kind, PyTensor>& cls) {
                   "TensorMemoryLike | None = None, access: Literal['none', 'read', 'write', "
                   "'readwrite'] = 'none', dtype: DTypeLike = 'uint8') -> Tensor"),
           "An image of zeros. Shape: packed [H,W,C], planar [C,H,W], NV12 [H+ceil(H/2),W], NV16\n"
-          "[2H,W], NV24 [3H,W]; odd sizes are legal. `access` says what the CPU will do with\n"
-          "device memory: none, read, write or readwrite; a hint, all access works.");
+          "[2H,W], NV24 [3H,W]; odd sizes are legal. `access` tells what the CPU does with\n"
+          "device memory: none, read, write or readwrite. It is a hint: all access works.");
 }
 
 template <class Kind>
@@ -146,7 +146,7 @@ Tensor make_image(const ImageArgs& args) {
           "compression: needs access \"none\" (" + text_of(args.access) + ")");
   return in_best_memory(args.memory, [&](Memory kind) {
     options.memory = kind;
-    // The declaration steers caches of device memory; heap and shared memory have none to steer.
+    // The access controls caches of device memory; heap and shared memory have no such caches.
     const bool is_device = kind == Memory::dma || kind == Memory::automatic;
     options.cpu_access =
         is_device || options.compression != Compression::none ? access : CpuAccess::read_write;
@@ -167,7 +167,7 @@ PyTensor& tensor_object(nb::handle object, const char* argument) {
 
 void bind_tensor(nb::module_& m) {
   TensorClass cls(m, "_Tensor", nb::type_slots(tensor_slots()), nb::is_weak_referenceable(),
-                  "What halyard.Tensor and halyard.edgefirst.Tensor share.");
+                  "The base of halyard.Tensor and halyard.edgefirst.Tensor.");
   add_properties(cls);
   add_quantization(cls);
   add_formats(cls);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard.Tensor as other files of the extension see it.
+// halyard.Tensor, for other files of the extension.
 #pragma once
 
 #include <cstddef>
@@ -12,29 +12,29 @@
 
 namespace halyard::python {
 
-/// What Python's tensors hold, the class `_Tensor`: every call takes it, whichever of the classes
-/// below an object has. `value` changes in place (set_format, decode_image) and only under the
-/// interpreter's lock: take a copy of it before you release the lock.
+/// The content of Python's tensors, the class `_Tensor`: every call takes it, whichever of the
+/// classes below an object has. `value` changes in place (set_format, decode_image) and only with
+/// the interpreter's lock held: take a copy of it before you release the lock.
 struct PyTensor {
   Tensor value;
-  /// Buffers of Python that are out, each with a map of `value`'s memory of its own.
+  /// Exported Python buffers, each with its own map of `value`'s memory.
   std::size_t exports = 0;
-  /// What the first of them lies over (Buffer::id()); 0 where a later one lies over another buffer.
+  /// Id (Buffer::id()) of the first one's buffer; 0 if a later one has another buffer.
   std::uint64_t exported_id = 0;
 };
-/// halyard.Tensor: shape, dtype, size and reshape as NumPy has them.
+/// halyard.Tensor: shape, dtype, size and reshape as in NumPy.
 struct PyNativeTensor : PyTensor {};
-/// halyard.edgefirst.Tensor: as EdgeFirst HAL has them. The calls of halyard.edgefirst make it, and
-/// parts and copies are of the class of what they are taken from.
+/// halyard.edgefirst.Tensor: as in EdgeFirst HAL. The calls of halyard.edgefirst make it; parts and
+/// copies have the class of the tensor that they come from.
 struct PyReferenceTensor : PyTensor {};
 
-/// The tensor behind `object`, of either class; raises TypeError naming `argument` for anything
+/// The tensor of `object`, of either class; raises TypeError naming `argument` for anything
 /// else.
 PyTensor& tensor_object(nb::handle object, const char* argument);
 /// The same, null for anything else.
 PyTensor* try_tensor_object(nb::handle object) noexcept;
 
-/// A tensor to read from: a Tensor, or any object whose memory can be seen without a copy (NumPy
+/// A tensor to read from: a Tensor, or any object whose memory can be read without a copy (NumPy
 /// arrays and other buffers, DLPack on the CPU). It keeps the memory alive. Raises TypeError or
 /// InvalidArgumentError naming `argument`.
 Tensor tensor_to_read(nb::handle object, const char* argument);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the Python class Tensor, one file a subject.
+// The parts of the Python class Tensor, one file for each subject.
 #pragma once
 
 #include "bindings.h"
@@ -11,12 +11,12 @@ using TensorClass = nb::class_<PyTensor>;
 using NativeTensorClass = nb::class_<PyNativeTensor, PyTensor>;
 using ReferenceTensorClass = nb::class_<PyReferenceTensor, PyTensor>;
 
-/// What the interpreter asks of tensors: buffers, the garbage collector (tensor_slots.cpp).
+/// The type slots of tensors: buffers, the garbage collector (tensor_slots.cpp).
 PyType_Slot* tensor_slots() noexcept;
-/// The same of a TensorHandle, which only calls make.
+/// The same for a TensorHandle, which only calls make.
 PyType_Slot* tensor_handle_slots() noexcept;
 
-// What both classes share.
+// Parts that both classes share.
 void add_properties(TensorClass& cls);    // tensor_properties.cpp
 void add_quantization(TensorClass& cls);  // tensor_quantization.cpp
 void add_formats(TensorClass& cls);       // tensor_parts.cpp
@@ -27,7 +27,7 @@ void add_codec(TensorClass& cls);         // tensor_codec.cpp
 void add_copies(TensorClass& cls);        // from_numpy.cpp
 void add_normalize(TensorClass& cls);     // normalize.cpp
 
-// What differs, and what makes a tensor of the same class. Defined for the two classes above.
+// Parts that differ, and parts that make a tensor of the same class. Defined for both classes.
 template <class Class>
 void add_sizes(Class& cls);  // tensor_properties.cpp
 template <class Class>
@@ -41,10 +41,11 @@ void add_loading(Class& cls);  // tensor_codec.cpp
 
 /// NumPy's type for bfloat16. Raises UnsupportedError without the package ml_dtypes.
 nb::object bfloat16_type();
-/// An array as __array__(dtype, copy) gives it. Raises ValueError: no copy, and another dtype.
+/// The result of __array__(dtype, copy). Raises ValueError if another dtype needs a copy and
+/// `copy` is False.
 nb::object array_result(const nb::object& array, nb::handle dtype, nb::handle copy);
 
-/// What Tensor.image() and ImageProcessor.create_image() are told.
+/// The arguments of Tensor.image() and ImageProcessor.create_image().
 struct ImageArgs {
   std::size_t width = 0;
   std::size_t height = 0;
@@ -54,7 +55,7 @@ struct ImageArgs {
   nb::handle access;       ///< none, read, write, readwrite
   nb::handle compression;  ///< None, or one of any ubwc afbc pvric dcc
 };
-/// None: DMA where it can be had, else the heap; shared memory is never chosen.
+/// None: DMA if it can be allocated, else the heap; shared memory is never chosen.
 Tensor make_image(const ImageArgs& args);
 
 }  // namespace halyard::python

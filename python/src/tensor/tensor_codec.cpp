@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor: image files in and out, and what the thread's decoder is told.
+// Tensor: reading and writing image files, and settings of the thread's decoder.
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace halyard::python {
 namespace {
 
-// What set_output_format() asked of this thread.
+// The argument of set_output_format() on this thread.
 thread_local std::optional<PixelFormat> output_format;
 
 ImageInfo info_of(const ImageFileInfo& file, PixelFormat format, std::size_t row_stride) {
@@ -28,7 +28,7 @@ ImageInfo info_of(const ImageFileInfo& file, PixelFormat format, std::size_t row
           file.orientation, file.bit_depth, file.progressive};
 }
 
-// The value, or the exception, whose text begins with the name of the file; null: there is none.
+// The value, or the exception; its text begins with the name of the file, if there is one.
 template <class T>
 T take_of_file(Result<T> result, const std::string* path) {
   if (!result && path != nullptr)
@@ -49,7 +49,7 @@ bool is_jpeg_output(PixelFormat format, PixelFormat native) {
          format == PixelFormat::rgba || format == PixelFormat::bgra || format == PixelFormat::grey;
 }
 
-// The thread's wish where the file can be decoded so; else its own format.
+// The thread's requested format if the file can be decoded to it; else the file's own format.
 std::optional<PixelFormat> wished(const ImageFileInfo& file) {
   if (!output_format || file.type != ImageFileType::jpeg) return std::nullopt;
   if (file.native_format == PixelFormat::grey && *output_format != PixelFormat::grey)
@@ -57,8 +57,8 @@ std::optional<PixelFormat> wished(const ImageFileInfo& file) {
   return is_jpeg_output(*output_format, file.native_format) ? output_format : std::nullopt;
 }
 
-// Whether these bytes lie in the memory that decoding into `tensor` may fill. Mapping device memory
-// is no small thing, and files are not kept there.
+// Whether these bytes are in the memory that decoding into `tensor` may fill. Mapping device memory
+// is expensive, and files are not kept there.
 bool shares_bytes(const Tensor& tensor, std::span<const std::byte> bytes) {
   if (tensor.memory() != Memory::mem && tensor.memory() != Memory::shm) return false;
   const auto map = tensor.buffer()->map_unclaimed(Access::read);
@@ -70,7 +70,7 @@ bool shares_bytes(const Tensor& tensor, std::span<const std::byte> bytes) {
   return range(map->bytes()).overlaps(range(bytes));
 }
 
-// Decodes into a copy of the handle, so that other threads see the old label or the new one.
+// Decodes into a copy of the handle, so that other threads see either the old or the new format.
 ImageInfo decode_into(PyTensor& self, std::span<const std::byte> bytes, nb::handle format,
                       nb::handle limits, const std::string* path = nullptr) {
   LoadOptions options;
@@ -93,7 +93,7 @@ ImageInfo decode_into(PyTensor& self, std::span<const std::byte> bytes, nb::hand
                      return load_into(target, bytes, options);
                    }),
                    path);
-  // Callers turn the image themselves, by the ImageInfo.
+  // Callers rotate the image themselves, by the ImageInfo.
   target.set_orientation({});
   self.value = std::move(target);
   return info_of(file, *self.value.format(), self.value.row_stride_bytes());
@@ -105,7 +105,7 @@ ImageInfo decode_file(PyTensor& self, nb::handle filename, nb::handle format, nb
   return decode_into(self, bytes, format, limits, &path);
 }
 
-// Pixels stay as they are stored, with the orientation beside them.
+// Pixels stay as they are stored; the orientation is kept with them.
 Result<Tensor> converted(Tensor image, PixelFormat format) {
   if (image.format() == format) return image;
   HALYARD_TRY(Tensor made, Tensor::create_image(image.width(), image.height(), format,
@@ -165,7 +165,7 @@ void save_as_png(const PyTensor& self, nb::handle filename, nb::handle compressi
   check(released([&] { return save_png(image, path, options); }));
 }
 
-// By the extension of the name; `quality` is that of the kinds that have one.
+// By the extension of the name; `quality` is for the formats that have one.
 void save_as_named(const PyTensor& self, nb::handle filename, nb::handle quality) {
   const Tensor image = self.value;
   const std::string path = path_from(filename, "filename");
@@ -201,7 +201,7 @@ Result<std::vector<std::byte>> thumbnail(const Tensor& image) {
   return encode_png(shown);
 }
 
-// None where there is nothing to show; notebooks fall back on the text then.
+// None if there is nothing to show; notebooks show the text then.
 nb::object repr_png(const PyTensor& self) {
   const Tensor image = self.value;
   if (!image.is_image()) return nb::none();
@@ -213,10 +213,10 @@ void add_decoding(TensorClass& cls) {
   const char* decode_doc =
       "Decodes an image file into this tensor's memory. The tensor takes the file's size and\n"
       "format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; others Rgb, Rgba\n"
-      "or Grey; or `format` where the file can be decoded so. A row stride that is wide enough is\n"
-      "kept. Pixels stay as they are stored, and the ImageInfo says how to show them upright:\n"
+      "or Grey; or `format` if the file can be decoded to it. A row stride that is wide enough is\n"
+      "kept. Pixels stay as they are stored, and the ImageInfo has the orientation:\n"
       "pass it to convert() as `orientation`. Raises RuntimeError for damaged or unsupported\n"
-      "files, and when the memory is too small.";
+      "files, and if the memory is too small.";
   cls.def(
          "decode_image",
          [](PyTensor& t, nb::handle data, nb::handle format, nb::handle limits) {
@@ -245,8 +245,8 @@ void add_decoding(TensorClass& cls) {
           nb::arg("limits") = nb::none(),
           nb::sig("def peek_image_info(data: Buffer, format: PixelFormatLike | None = None, *, "
                   "limits: DecodeLimits | None = None) -> ImageInfo"),
-          "What the header of an image file says; no pixel is decoded. Sizes are as stored,\n"
-          "before any turn.")
+          "The content of an image file's header; no pixel is decoded. Sizes are as stored,\n"
+          "before any rotation.")
       .def_static(
           "peek_image_info_file",
           [](nb::handle filename, nb::handle format, nb::handle limits) {
@@ -275,9 +275,9 @@ void def_loading(nb::class_<Kind, PyTensor>& cls) {
              "def load(path: str | os.PathLike[str], format: PixelFormatLike | None = None, mem: "
              "TensorMemoryLike | None = None, *, limits: DecodeLimits | None = None) -> Tensor"),
          "A new image from a file (JPEG, PNG, WebP, TIFF, BMP, GIF), in the file's own format\n"
-         "or in `format`. Its pixels lie as they are stored; `orientation` says how, and "
+         "or in `format`. Its pixels are as they are stored; `orientation` has the rotation, and "
          "convert()\n"
-         "turns them upright.")
+         "makes them upright.")
       .def_static(
           "load_from_bytes",
           [](nb::handle data, nb::handle format, nb::handle mem, nb::handle limits) {
@@ -293,15 +293,16 @@ void def_loading(nb::class_<Kind, PyTensor>& cls) {
 }
 
 void add_files(TensorClass& cls) {
-  cls.def(
-         "save", &save_as_named, nb::arg("filename"), nb::arg("quality") = 90,
-         nb::sig("def save(self, filename: str | os.PathLike[str], quality: int = 90) -> None"),
-         "Writes the image as the file's name says: .jpg, .jpeg, .png, .webp, .tif, .tiff, "
-         ".bmp;\n"
-         "WebP and TIFF where the build has their libraries. quality: of JPEG and WebP, 1 to 100.\n"
-         "uint8 Rgb, Rgba and Grey fit all of these, others some.\n\n"
-         "Raises ValueError for other extensions, UnsupportedError for .gif, for what the build\n"
-         "lacks and for formats that the kind of file does not hold.")
+  cls.def("save", &save_as_named, nb::arg("filename"), nb::arg("quality") = 90,
+          nb::sig("def save(self, filename: str | os.PathLike[str], quality: int = 90) -> None"),
+          "Writes the image in the format of the file's name: .jpg, .jpeg, .png, .webp, .tif, "
+          ".tiff, "
+          ".bmp;\n"
+          "WebP and TIFF if the build has their libraries. quality: of JPEG and WebP, 1 to 100.\n"
+          "All of these can hold uint8 Rgb, Rgba and Grey, some also others.\n\n"
+          "Raises ValueError for other extensions, UnsupportedError for .gif, for file types that "
+          "the build\n"
+          "lacks and for pixel formats that the file type cannot hold.")
       .def("save_jpeg", &save_as_jpeg, nb::arg("filename"), nb::arg("quality") = 80,
            nb::sig("def save_jpeg(self, filename: str | os.PathLike[str], quality: int = 80) -> "
                    "None"),
@@ -351,7 +352,8 @@ void bind_codec(nb::module_& m) {
   m.def(
       "set_dct_method", [](nb::handle method) { enum_from<DctMethod>(method, "method"); },
       nb::arg("method"), nb::sig("def set_dct_method(method: DctMethodLike) -> None"),
-      "Accepted for programs that choose it: the JPEG decoder is accurate and fast in one.");
+      "Accepted for programs that choose it; no effect: the JPEG decoder is both accurate and "
+      "fast.");
   m.def(
       "set_output_format",
       [](nb::handle format) {
@@ -360,8 +362,8 @@ void bind_codec(nb::module_& m) {
       },
       nb::arg("format") = nb::none(),
       nb::sig("def set_output_format(format: PixelFormatLike | None = None) -> None"),
-      "Format that this thread's later decode_image() calls give for JPEGs that can be decoded\n"
-      "so; others, and None, keep the file's own. Each call's own `format` goes first.");
+      "The format of this thread's later decode_image() calls, for JPEGs that can be decoded\n"
+      "to it; others, and None, keep the file's own. A call's own `format` takes precedence.");
 }
 
 }  // namespace halyard::python

@@ -41,7 +41,7 @@ constexpr const char* used_name = "used_dltensor";
 template <>
 constexpr const char* used_name<DLManagedTensorVersioned> = "used_dltensor_versioned";
 
-// Capsules that nobody took give the tensor back.
+// Capsules that nobody took release the tensor.
 template <class Managed>
 void drop(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, capsule_name<Managed>) == 0) return;
@@ -59,7 +59,7 @@ nb::object capsule_of(Managed* managed) {
   return nb::steal(capsule);
 }
 
-// Consumers expect BufferError when a tensor cannot be exported as they ask.
+// Consumers expect BufferError if a tensor cannot be exported as requested.
 template <class T>
 T take_or_buffer_error(Result<T> result) {
   if (!result) throw nb::buffer_error(result.error().message().c_str());
@@ -106,7 +106,8 @@ Tensor from_capsule(nb::handle capsule, const char* argument) {
     return consume<DLManagedTensorVersioned>(capsule);
   if (PyCapsule_IsValid(capsule.ptr(), capsule_name<DLManagedTensor>) != 0)
     return consume<DLManagedTensor>(capsule);
-  raise(Errc::invalid_argument, std::string(argument) + ": no DLPack capsule, or one used before");
+  raise(Errc::invalid_argument,
+        std::string(argument) + ": must be a DLPack capsule that was not used before");
 }
 
 nb::object capsule_from(nb::handle producer) {
@@ -128,7 +129,7 @@ Tensor tensor_of_dlpack(nb::handle object, const char* argument) {
   return from_capsule(capsule_from(object), argument);
 }
 
-// Such strides come from DLPack; NumPy's arrays with them are read-only here.
+// DLPack may give such strides; NumPy's arrays with them are read-only here.
 void check_destination(const Tensor& tensor, const char* argument) {
   if (may_overlap_itself(tensor.layout()))
     raise(Errc::permission,
@@ -155,7 +156,7 @@ Tensor tensor_of(nb::handle object, const char* argument, bool to_write) {
   return found;
 }
 
-// bfloat16 has no buffer: its bits are seen, then named.
+// bfloat16 has no buffer: its bits are viewed, then given the dtype.
 nb::object array_of_bfloat16(const Tensor& tensor) {
   const nb::object type = bfloat16_type();
   Layout layout = tensor.layout();
@@ -190,14 +191,14 @@ void add_numpy(TensorClass& cls) {
   cls.def("__array__", &to_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
           nb::sig("def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) "
                   "-> numpy.ndarray"),
-          "The elements as a NumPy array; without a copy unless another dtype is asked for.")
+          "The elements as a NumPy array; without a copy unless another dtype is requested.")
       .def("__dlpack__", &to_capsule, nb::kw_only(), nb::arg("stream") = nb::none(),
            nb::arg("max_version") = nb::none(), nb::arg("dl_device") = nb::none(),
            nb::arg("copy") = nb::none(),
            nb::sig("def __dlpack__(self, *, stream: Any = None, max_version: tuple[int, int] | "
                    "None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = "
                    "None) -> Any"),
-           "A DLPack capsule on the CPU. Raises BufferError for what cannot be exported so.")
+           "A DLPack capsule on the CPU. Raises BufferError if the tensor cannot be exported.")
       .def(
           "__dlpack_device__", [](const PyTensor&) { return nb::make_tuple(1, 0); },
           "(1, 0): the CPU.");
@@ -209,12 +210,12 @@ void def_imports(nb::class_<Kind, PyTensor>& cls) {
          "from_dlpack", [](nb::handle x) { return tensor_result<Kind>(tensor_of_dlpack(x, "x")); },
          nb::arg("x"), nb::sig("def from_dlpack(x: Any) -> Tensor"),
          "A tensor over another library's memory (PyTorch, JAX, NumPy), without a copy. CPU only.")
-      .def_static(
-          "from_array", &from_array<Kind>, nb::arg("array"), nb::arg("copy") = false,
-          nb::sig("def from_array(array: Any, copy: bool = False) -> Tensor"),
-          "A tensor over the memory of an array: of NumPy, or anything with a buffer,\n"
-          "DLPack or NumPy's array interface. With `copy`, a tensor of its own. Memory whose\n"
-          "elements share bytes is seen read-only. Name the image format by set_format().");
+      .def_static("from_array", &from_array<Kind>, nb::arg("array"), nb::arg("copy") = false,
+                  nb::sig("def from_array(array: Any, copy: bool = False) -> Tensor"),
+                  "A tensor over the memory of an array: of NumPy, or any object with a buffer,\n"
+                  "DLPack or NumPy's array interface. With `copy`, a tensor with its own memory. "
+                  "Memory whose\n"
+                  "elements share bytes is read-only. Set the image format by set_format().");
 }
 
 }  // namespace

@@ -18,17 +18,17 @@
 namespace halyard::python {
 namespace {
 
-// What TensorMap.numpy() takes a memoryview of.
+// The object of which TensorMap.numpy() takes a memoryview.
 struct FlatBytes {
   std::shared_ptr<SharedMap> map;
 };
 
-// What arrays of bfloat16 are views of.
+// The base of bfloat16 arrays.
 struct StoredBits {
   std::shared_ptr<SharedMap> map;
 };
 
-// A copy, which keeps the map open for one access even where Python code closes it meanwhile.
+// A copy, which keeps the map open for one access even if Python code closes it meanwhile.
 std::shared_ptr<SharedMap> open_map(const PyTensorMap& self) {
   if (!self.map) throw nb::buffer_error("TensorMap: is unmapped");
   return self.map;
@@ -92,7 +92,7 @@ nb::object flat_bytes(const PyTensorMap& self) {
   return nb::steal(view);
 }
 
-// Beyond the last element: a BufferError, as programs expect it, and an IndexError, which ends
+// Past the last element: a BufferError, as programs expect it, and an IndexError, which ends
 // iteration.
 [[noreturn]] void raise_outside(std::size_t i, std::size_t count) {
   static PyObject* place = nullptr;
@@ -103,7 +103,7 @@ nb::object flat_bytes(const PyTensorMap& self) {
   throw nb::python_error();
 }
 
-// Where element i in C order lies behind element 0.
+// Distance in bytes of element i, in C order, from element 0.
 std::ptrdiff_t offset_of(const TensorMap& map, std::size_t i) {
   const Layout& layout = map.layout();
   if (i >= layout.element_count()) raise_outside(i, layout.element_count());
@@ -236,7 +236,7 @@ Element element_from(nb::handle value, DType dtype) {
   return element;
 }
 
-// Index and value first: to convert them may run Python code, which may close the map.
+// Index and value first: converting them may run Python code, which may close the map.
 void set_element(const PyTensorMap& self, nb::handle key, nb::handle value) {
   const DType dtype = open_map(self)->map.layout().dtype;
   const std::size_t i = size_from(key, "index");
@@ -268,10 +268,10 @@ constexpr const char* map_doc =
     "CPU access to the elements of a tensor; made by ``Tensor.map()``.\n\n"
     "A context manager, and a buffer: ``numpy.asarray(m)`` and ``memoryview(m)`` see the elements\n"
     "with their true strides. ``numpy()`` gives flat bytes. Views keep the mapping alive: the end\n"
-    "of ``with`` closes the map for new accesses and gives the memory back when the last view\n"
-    "goes; ``unmap()`` under live views raises BufferError. ``len(m)``, ``m[i]`` and\n"
+    "of ``with`` closes the map for new accesses and releases the memory when the last view\n"
+    "is deleted; ``unmap()`` with live views raises BufferError. ``len(m)``, ``m[i]`` and\n"
     "``m[i] = v`` count elements in C order from 0; a negative index raises OverflowError, one\n"
-    "beyond the last element an error that is a BufferError and an IndexError, so that iteration\n"
+    "past the last element an error that is a BufferError and an IndexError, so that iteration\n"
     "ends. Access to a closed map raises BufferError.";
 
 nb::object to_array(nb::handle self, nb::handle dtype, nb::handle copy) {
@@ -302,12 +302,12 @@ void bind_map(nb::module_& m) {
           [](PyTensorMap& self, nb::handle, nb::handle, nb::handle) { self.map.reset(); },
           nb::arg("exc_type").none(), nb::arg("exc").none(), nb::arg("traceback").none())
       .def("unmap", &unmap,
-           "Closes the map. A second call does nothing. Raises BufferError while\n"
-           "views are alive, and stays open.")
+           "Closes the map; a second call does nothing. While views are alive, raises\n"
+           "BufferError and leaves the map open.")
       .def("numpy", &flat_bytes, nb::sig("def numpy(self) -> memoryview"),
-           "The elements' bytes as a flat memoryview of prod(shape) * itemsize bytes. Where rows\n"
-           "are padded these are not the elements alone: take numpy.asarray(m) then. Raises\n"
-           "BufferError where elements do not follow one another in C order (flipped, repeated or\n"
+           "The elements' bytes as a flat memoryview of prod(shape) * itemsize bytes. If rows\n"
+           "are padded these are not only the elements: use numpy.asarray(m) then. Raises\n"
+           "BufferError if elements do not follow one another in C order (flipped, repeated or\n"
            "transposed arrays).")
       .def(
           "array",
@@ -317,11 +317,11 @@ void bind_map(nb::module_& m) {
           "view",
           [](nb::handle self) { return nb::module_::import_("numpy").attr("asarray")(self); },
           nb::sig("def view(self) -> numpy.ndarray"),
-          "The same as array(), by the name that EdgeFirst HAL 0.24 has for it.")
+          "The same as array(), by the name in EdgeFirst HAL 0.24.")
       .def("__array__", &to_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
            nb::sig("def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) "
                    "-> numpy.ndarray"),
-           "The elements as a NumPy array; without a copy unless another dtype is asked for.")
+           "The elements as a NumPy array; without a copy unless another dtype is requested.")
       .def("__len__",
            [](const PyTensorMap& s) { return s.map ? s.map->map.layout().element_count() : 0; })
       .def("__getitem__", &get_element, nb::arg("index"))
@@ -345,10 +345,10 @@ void add_mapping(TensorClass& cls) {
          "map", [](const PyTensor& t) { return PyTensorMap{map_shared(t.value)}; },
          "Opens the elements to the CPU for reading and writing (read-only memory: for reading).\n"
          "Use it in a with statement. Any number of maps may be open. Raises RuntimeError for\n"
-         "memory that the CPU cannot see.")
+         "memory that the CPU cannot access.")
       .def(
           "cuda_map", [](const PyTensor&) { return nb::none(); },
-          "The elements on a CUDA device: None, as no tensor of this build has them there.")
+          "The elements on a CUDA device: None, because no tensor of this build has CUDA memory.")
       .def(
           "numpy",
           [](nb::handle self) { return nb::module_::import_("numpy").attr("asarray")(self); },

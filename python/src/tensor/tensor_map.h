@@ -9,7 +9,7 @@
 
 namespace halyard::python {
 
-/// An open map; null when it was closed. Views hold the map too, each on its own.
+/// An open map; null when it is closed. Each view holds the map too.
 struct PyTensorMap {
   std::shared_ptr<SharedMap> map;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device and TensorDescriptor: where a tensor is, and what names it to other processes.
+// Device and TensorDescriptor: where a tensor is, and its name for other processes.
 #include <nanobind/operators.h>
 #include <nanobind/stl/string.h>
 
@@ -49,7 +49,7 @@ std::string repr_of(const TensorDescriptor& d) {
 
 void bind_device(nb::module_& m) {
   DeviceClass(m, "Device",
-              "Where the elements of a tensor are: a label, which allocates nothing.\n\n"
+              "The place of a tensor's elements: a label, which allocates nothing.\n\n"
               "Args:\n"
               "    name: \"cpu\", \"cuda\", \"gpu:1\", \"dma_buf\"..., in any case.")
       .def(
@@ -69,7 +69,7 @@ void bind_device(nb::module_& m) {
           "type", [](const Device& d) { return std::string(to_string(d.type)); },
           "\"cpu\", \"cuda\", \"cuda_host\", \"cuda_managed\" or \"dma_buf\".")
       .def_prop_ro(
-          "id", [](const Device& d) { return d.id; }, "Which of several, counted from 0.")
+          "id", [](const Device& d) { return d.id; }, "The number of the device, from 0.")
       .def("is_cpu", &Device::is_cpu, "Whether it is the CPU.")
       .def("is_cuda", &Device::is_cuda, "Whether it is a CUDA device.")
       .def(nb::self == nb::self, nb::sig("def __eq__(self, other: object, /) -> bool"))
@@ -84,15 +84,15 @@ void add_place(DescriptorClass& cls) {
          "pool_id", [](const TensorDescriptor& d) { return d.pool_id; }, "The pool's number.")
       .def_prop_ro(
           "slot_id", [](const TensorDescriptor& d) { return d.slot_id; },
-          "The slot; the upper 8 bits say which process's part of the pool.")
+          "The slot; the upper 8 bits are the part of the pool, which belongs to one process.")
       .def_prop_ro("generation", &TensorDescriptor::generation,
-                   "Of the slot; odd while it has a tensor.")
+                   "Generation of the slot; odd while it has a tensor.")
       .def_prop_ro(
           "offset", [](const TensorDescriptor& d) { return d.offset; },
-          "Of the first element, in the memory of its part of the pool.")
+          "Offset of the first element, in the memory of its part of the pool.")
       .def_prop_ro(
           "size", [](const TensorDescriptor& d) { return d.size; },
-          "Bytes that the elements reach from there.")
+          "Bytes from there to the end of the elements.")
       .def_prop_ro(
           "is_read_only",
           [](const TensorDescriptor& d) {
@@ -129,10 +129,11 @@ void add_layout(DescriptorClass& cls) {
 }
 
 void bind_descriptor(nb::module_& m) {
-  DescriptorClass cls(m, "TensorDescriptor",
-                      "What names a tensor of a pool to other processes: 168 bytes, which\n"
-                      "``bytes(d)`` gives and this class takes. ``TensorPool.attach()`` makes a\n"
-                      "tensor of it; bytes of others may be anything, which ``validate()`` says.");
+  DescriptorClass cls(
+      m, "TensorDescriptor",
+      "Identifies a tensor of a pool for other processes: 168 bytes, which\n"
+      "``bytes(d)`` gives and this class takes. ``TensorPool.attach()`` makes a\n"
+      "tensor of it. Bytes of other processes may be malformed; ``validate()`` checks them.");
   cls.def(
       "__init__",
       [](TensorDescriptor* self, nb::handle data) {
@@ -181,10 +182,10 @@ void bind_tensor_names(nb::module_& m) {
   bind_descriptor(m);
   m.def(
       "cuda_available", [] { return halyard::cuda_available(); },
-      "Whether this process can use a CUDA device: its driver is there and counts one or more.");
+      "Whether this process can use a CUDA device: the driver exists and reports at least one.");
   m.def(
       "cuda_device_count", [] { return halyard::cuda_device_count(); },
-      "How many CUDA devices the driver counts; 0 without one.");
+      "The number of CUDA devices that the driver reports; 0 without a driver.");
 }
 
 }  // namespace halyard::python

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor: parts that share its bytes, other shapes and formats, copies. What these calls give is of
-// the class of the tensor they are asked of.
+// Tensor: parts that share its bytes, other shapes and formats, copies. The results have the class
+// of the tensor that they come from.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -18,7 +18,7 @@
 namespace halyard::python {
 namespace {
 
-// One axis of NumPy's reshape(): -1, which `rest` remembers, stands for what is left over.
+// One axis of NumPy's reshape(): -1, which `rest` remembers, is computed from the others.
 std::size_t axis_from(nb::handle item, std::size_t i, std::optional<std::size_t>& rest) {
   const nb::object index = nb::steal(PyNumber_Index(item.ptr()));
   if (!index.is_valid()) replace_type_error("shape", "ints", item);
@@ -48,9 +48,8 @@ Shape new_shape_from(const nb::args& given, std::size_t elements) {
   for (const std::size_t extent : shape.dims())
     if (__builtin_mul_overflow(others, extent, &others)) others = 0;
   if (others == 0 || elements % others != 0)
-    raise(Errc::invalid_argument, "shape: -1 stands for a whole number of " +
-                                      std::to_string(elements) + " elements; the others have " +
-                                      std::to_string(others));
+    raise(Errc::invalid_argument, "shape: -1 must be a whole extent; " + std::to_string(elements) +
+                                      " elements, the other axes have " + std::to_string(others));
   shape.extent[*rest] = elements / others;
   return shape;
 }
@@ -76,7 +75,7 @@ AxisRange range_from(nb::handle slice, std::size_t extent) {
           step, true};
 }
 
-// The keys of t[...] with an ellipsis spelt out, at most one for each axis.
+// The keys of t[...] with the ellipsis expanded, at most one for each axis.
 nb::object keys_of(nb::handle key, std::size_t axes) {
   nb::list keys;
   const bool is_tuple = PyTuple_Check(key.ptr()) != 0;
@@ -132,7 +131,7 @@ std::size_t index_from(nb::handle object, std::size_t extent) {
 }
 
 Tensor array_part(const Tensor& tensor, nb::handle key) {
-  // Of its own: code of the keys may give the tensor another shape.
+  // A copy: code of the keys may give the tensor another shape.
   const Layout whole = tensor.layout();
   const nb::object keys = keys_of(key, whole.rank);
   const std::size_t count = nb::len(keys);
@@ -156,7 +155,7 @@ nb::object get_item(const Kind& self, nb::handle key) {
   const Tensor& tensor = self.value;
   if (tensor.is_empty()) throw nb::index_error("tensor: is empty");
   if (tensor.is_image()) return tensor_result<Kind>(image_part(Tensor(tensor), key));
-  // The usual key by a short way: no code but Python's own runs for it.
+  // Fast path for the usual key: no code but Python's own runs for it.
   if (!PyLong_CheckExact(key.ptr())) return tensor_result<Kind>(array_part(tensor, key));
   const AxisRange range = AxisRange::index(index_from(key, tensor.shape()[0]));
   if (tensor.rank() == 1) raise_one_element();
@@ -198,8 +197,8 @@ void def_reshape(NativeTensorClass& cls) {
   cls.def("reshape", &reshaped,
           nb::sig("def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex]) -> Tensor"),
           "A tensor of another shape over the same bytes: ints, or a sequence of them; one may be\n"
-          "-1. Without the image format. Raises ValueError when the count differs,\n"
-          "UnsupportedError where rows are padded: NumPy copies then.");
+          "-1. Drops the image format. Raises ValueError if the count differs,\n"
+          "UnsupportedError if rows are padded: NumPy copies then.");
 }
 
 void def_reshape(ReferenceTensorClass& cls) {
@@ -209,8 +208,9 @@ void def_reshape(ReferenceTensorClass& cls) {
         self.value = take(self.value.reshape(shape_from(shape, "shape").dims()));
       },
       nb::arg("shape"), nb::sig("def reshape(self, shape: Sequence[int]) -> None"),
-      "Gives the tensor another shape of as many elements, in place. Drops the image format.\n"
-      "Raises RuntimeError when the count differs or rows are padded.");
+      "Gives the tensor another shape of the same count of elements, in place. Drops the image "
+      "format.\n"
+      "Raises RuntimeError if the count differs or rows are padded.");
 }
 
 template <class Kind>
@@ -230,12 +230,13 @@ void def_parts(nb::class_<Kind, PyTensor>& cls) {
             return tensor_result<Kind>(take(t.value.batch(size_from(n, "n"))));
           },
           nb::arg("n"), nb::sig("def batch(self, n: int) -> Tensor"),
-          "Element n of the outermost axis, sharing its bytes. Raises RuntimeError when n is out\n"
+          "Element n of the outermost axis, sharing its bytes. Raises RuntimeError if n is out\n"
           "of range, or for a single image.")
-      .def("__getitem__", &get_item<Kind>, nb::arg("key"),
-           nb::sig("def __getitem__(self, key: Any) -> Tensor"),
-           "A part that shares the bytes: of an image t[y0:y1, x0:x1]; of other tensors ints and\n"
-           "slices for the leading axes, t[n] being batch(n).")
+      .def(
+          "__getitem__", &get_item<Kind>, nb::arg("key"),
+          nb::sig("def __getitem__(self, key: Any) -> Tensor"),
+          "A part that shares the bytes: for an image t[y0:y1, x0:x1]; for other tensors ints and\n"
+          "slices for the leading axes; t[n] is batch(n).")
       .def(
           "copy",
           [](const Kind& t, nb::handle mem) {
@@ -243,7 +244,7 @@ void def_parts(nb::class_<Kind, PyTensor>& cls) {
           },
           nb::arg("mem") = nb::none(),
           nb::sig("def copy(self, mem: TensorMemoryLike | None = None) -> Tensor"),
-          "A tensor of its own with the same elements and labels, in memory of the same kind or\n"
+          "A copy with the same elements and properties, in memory of the same kind or\n"
           "of `mem`. Rows may be padded differently.")
       .def(
           "__copy__", [](const Kind& t) { return tensor_result<Kind>(Tensor(t.value)); },
@@ -272,7 +273,7 @@ void add_formats(TensorClass& cls) {
            t.value = take(t.value.with_format(enum_from<PixelFormat>(format, "format")));
          },
          nb::arg("format"), nb::sig("def set_format(self, format: PixelFormatLike) -> None"),
-         "Calls the bytes an image of this format, in place. Raises RuntimeError when the shape\n"
+         "Makes the tensor an image of this format, in place. Raises RuntimeError if the shape\n"
          "cannot be one: packed [H,W,C], planar [C,H,W], NV12 [3H/2,W], NV16 [2H,W], NV24\n"
          "[3H,W].")
       .def("fill", &fill, nb::arg("value"), nb::sig("def fill(self, value: float) -> None"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tensor says of itself.
+// The properties of a tensor.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -85,22 +85,22 @@ void add_image(TensorClass& cls) {
           [](const PyTensor& t) {
             return t.value.format() ? enum_to(*t.value.format()) : nb::none();
           },
-          nb::sig("def format(self) -> PixelFormat | None"), "None for what is no image.")
+          nb::sig("def format(self) -> PixelFormat | None"), "None if it is not an image.")
       .def_prop_ro(
           "width",
           [](const PyTensor& t) { return number_or_none(t.value.is_image(), t.value.width()); },
-          nb::sig("def width(self) -> int | None"), "Columns; None for what is no image.")
+          nb::sig("def width(self) -> int | None"), "Columns; None if it is not an image.")
       .def_prop_ro(
           "height",
           [](const PyTensor& t) { return number_or_none(t.value.is_image(), t.value.height()); },
-          nb::sig("def height(self) -> int | None"), "Rows; None for what is no image.")
+          nb::sig("def height(self) -> int | None"), "Rows; None if it is not an image.")
       .def_prop_ro(
           "row_stride",
           [](const PyTensor& t) {
             return number_or_none(t.value.is_image(), t.value.row_stride_bytes());
           },
           nb::sig("def row_stride(self) -> int | None"),
-          "Bytes between rows of the first plane; None for what is no image.")
+          "Bytes between rows of the first plane; None if it is not an image.")
       .def_prop_ro(
           "is_planar",
           [](const PyTensor& t) {
@@ -125,7 +125,8 @@ void add_labels(TensorClass& cls) {
             t.value.set_colorimetry(colorimetry_from(value, "colorimetry"));
           },
           nb::arg("value").none(), nb::sig("def colorimetry(self) -> Colorimetry | None"),
-          "What the numbers mean as colours. Decoding a file sets it; assign None to clear it.")
+          "The meaning of the samples as colours. Decoding a file sets it; assign None to clear "
+          "it.")
       .def_prop_rw(
           "orientation",
           [](const PyTensor& t) { return orientation_result(t.value.orientation()); },
@@ -133,19 +134,19 @@ void add_labels(TensorClass& cls) {
             t.value.set_orientation(orientation_from(value, "orientation"));
           },
           nb::arg("value").none(), nb::sig("def orientation(self) -> tuple[Flip, Rotation]"),
-          "What shows the image upright: flip, then clockwise rotation. load() sets it to what "
+          "Makes the image upright: flip, then clockwise rotation. load() sets it from "
           "the\n"
-          "file says, convert() applies it; assign None to clear it.")
+          "file, convert() applies it; assign None to clear it.")
       .def_prop_ro(
           "upright_size",
           [](const PyTensor& t) {
             return nb::make_tuple(t.value.upright_size().width, t.value.upright_size().height);
           },
           nb::sig("def upright_size(self) -> tuple[int, int]"),
-          "Width and height once the orientation is applied.");
+          "Width and height after the orientation is applied.");
 }
 
-// As NumPy has them.
+// NumPy's properties.
 void def_sizes(NativeTensorClass& cls) {
   cls.def_prop_ro(
          "dtype", [](const PyTensor& t) { return numpy_dtype(t.value.dtype()); },
@@ -157,7 +158,7 @@ void def_sizes(NativeTensorClass& cls) {
           nb::sig("def shape(self) -> tuple[int, ...]"), "Extents, outermost first.")
       .def_prop_ro(
           "size", [](const PyTensor& t) { return t.value.element_count(); },
-          "Count of elements. Their bytes: nbytes.")
+          "Count of elements; nbytes has their bytes.")
       .def_prop_ro(
           "strides", [](const PyTensor& t) { return stride_tuple(strides_of(t)); },
           nb::sig("def strides(self) -> tuple[int, ...]"),
@@ -165,7 +166,7 @@ void def_sizes(NativeTensorClass& cls) {
       .def("__repr__", &native_repr);
 }
 
-// As EdgeFirst HAL has them.
+// EdgeFirst HAL's properties.
 void def_sizes(ReferenceTensorClass& cls) {
   cls.def_prop_ro(
          "dtype", [](const PyTensor& t) { return dtype_str(t.value.dtype()); },

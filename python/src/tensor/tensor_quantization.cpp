@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor: how its integers stand for real numbers.
+// Tensor: the quantization of its integers.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -12,7 +12,7 @@
 namespace halyard::python {
 namespace {
 
-// How many scales there may be along an axis; one scale is always told apart from too many.
+// The maximum number of scales along an axis, at least 1.
 std::size_t extent_of(const PyTensor& self, std::size_t axis) {
   return axis < self.value.rank() ? std::max<std::size_t>(self.value.shape()[axis], 1) : 1;
 }
@@ -37,7 +37,7 @@ void add_quantization(TensorClass& cls) {
            check(t.value.set_quantization(*given));
          },
          nb::arg("value").none(), nb::sig("def quantization(self) -> Quantization | None"),
-         "How integers stand for real numbers; always None for floats.")
+         "The map from the stored integers to real numbers; always None for floats.")
       .def(
           "set_quantization_per_tensor",
           [set](PyTensor& t, FloatArg<"scale"> scale, IntArg<"zero_point"> zero_point) {
@@ -78,7 +78,7 @@ void add_quantization(TensorClass& cls) {
           "One scale for each index of `axis`.")
       .def(
           "clear_quantization", [](PyTensor& t) { check(t.value.set_quantization({})); },
-          "Forgets the quantization.");
+          "Removes the quantization.");
 }
 
 }  // namespace halyard::python

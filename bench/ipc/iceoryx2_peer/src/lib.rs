@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! iceoryx2 for ../iceoryx2_peer.cpp, so that one code measures all transports: the Rust interface
-//! behind functions of C. Service variant `ipc`, byte slices loaned without initialization, default
-//! configuration but for 16 subscribers that keep 16 messages each; a blocked subscriber is woken by an event
-//! service beside the data. What fails aborts with its reason.
+//! iceoryx2 for ../iceoryx2_peer.cpp, so that the same code measures all transports: C functions around
+//! the Rust interface. Service variant `ipc`, byte slices loaned without initialization, default
+//! configuration except for 16 subscribers that keep 16 messages each. An event service wakes a blocked
+//! subscriber. A failure aborts with its reason.
 use core::ffi::{c_char, c_void, CStr};
 use core::mem::MaybeUninit;
 use iceoryx2::port::{listener::Listener, notifier::Notifier};
@@ -35,7 +35,7 @@ fn text(from: *const c_char) -> &'static str {
     unsafe { CStr::from_ptr(from) }.to_str().expect("UTF-8")
 }
 
-/// The services of a topic; that of events only where somebody waits.
+/// The services of a topic; the event service only if somebody waits.
 fn open(node: &Node<Service>, topic: *const c_char, wakes: bool) -> (Data, Option<Events>) {
     let name: ServiceName = text(topic).try_into().expect("a name");
     let data = node.service_builder(&name).publish_subscribe::<[u8]>();
@@ -44,7 +44,7 @@ fn open(node: &Node<Service>, topic: *const c_char, wakes: bool) -> (Data, Optio
     (data.open_or_create().expect("a service"), events.map(|one| one.expect("an event service")))
 }
 
-/// All that it leaves in the file system begins with the prefix.
+/// All its files have names with this prefix.
 #[no_mangle]
 pub extern "C" fn peer_node(prefix: *const c_char) -> *mut Node<Service> {
     set_log_level(LogLevel::Error);

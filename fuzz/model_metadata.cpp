@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What model files say of themselves: the archive at a file's end, and descriptions inferred from
+// Metadata of model files: the archive at a file's end, and descriptions inferred from
 // metadata, sidecars and shapes. Layout of an input: a byte of flags, a count of outputs, a rank
 // and a byte for each extent; then texts with 0x1E between them, in the order of `keys` and
 // `names`.
