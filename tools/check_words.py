@@ -18,7 +18,8 @@ BANNED = [
 ]
 # Names of other projects, and names that programs depend on.
 ALLOWED = re.compile(
-    r"WebPPicture\w*|picture_rate?\b|picture_rat\b|\"pictures?\"|`pictures`|\bpicture:|\.picture\(\)")
+    r"WebPPicture\w*|picture_rate?\b|picture_rat\b|\"pictures?\"|`pictures`|\bpicture:|"
+    r"\.picture\(\)")
 # Parameters and members of the Python interface keep their names.
 PYTHON = ("python/halyard/_overlay.py", "python/src/results/overlay.cpp",
           "python/halyard/_result.py", "python/halyard/_core.pyi")

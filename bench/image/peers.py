@@ -77,8 +77,8 @@ def opencv(cv2, name):
         return None
     data = np.random.default_rng(1).integers(0, 256, SHAPES[source](*size), np.uint8)
     if rotated:
-        turned = np.empty((target_size[1], target_size[0], 4), np.uint8)
-        return lambda: cv2.rotate(data, cv2.ROTATE_90_CLOCKWISE, turned)
+        rotated_image = np.empty((target_size[1], target_size[0], 4), np.uint8)
+        return lambda: cv2.rotate(data, cv2.ROTATE_90_CLOCKWISE, rotated_image)
     code = {"Nv12": "NV12", "Yuyv": "YUYV"}.get(source)
     code = code and getattr(cv2, f"COLOR_YUV2{'RGBA' if target == 'Rgba' else 'RGB'}_{code}")
     if size == target_size:

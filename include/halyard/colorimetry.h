@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colorimetry: what colours the numbers of an image stand for, as four independent, optional axes.
+// Colorimetry: which colours the numbers of an image mean, as four independent, optional axes.
 #pragma once
 
 #include <cstddef>

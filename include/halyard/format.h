@@ -124,7 +124,7 @@ enum class PixelFormat : std::uint8_t {
 /// planes.
 enum class FormatKind : std::uint8_t { packed, planar, semi_planar, tri_planar };
 
-/// What the samples stand for.
+/// What the samples mean.
 enum class ColorModel : std::uint8_t { rgb, yuv, grey, bayer };
 
 /// One row of the format table.

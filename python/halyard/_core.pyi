@@ -109,7 +109,7 @@ class Region:
 class Rect:
     """
     A rectangle of whole pixels by its left, top, width and height;
-    taken wherever a Region is.
+    accepted wherever a Region is.
     """
 
     def __init__(self, left: int, top: int, width: int, height: int) -> None: ...
@@ -138,7 +138,7 @@ class Rect:
 
 class Quantization:
     """
-    How integers stand for real numbers: real = (stored - zero_point) *
+    Maps stored integers to real numbers: real = (stored - zero_point) *
     scale, for a tensor or for each index of an axis. Immutable.
     """
 
@@ -153,7 +153,7 @@ class Quantization:
     @staticmethod
     def per_channel(scales: Sequence[float], zero_points: Sequence[int], axis: int) -> Quantization:
         """
-        One scale and zero point for each index of `axis`. Raises RuntimeError when the
+        One scale and zero point for each index of `axis`. Raises RuntimeError if the
         lengths differ or are 0.
         """
 
@@ -171,7 +171,7 @@ class Quantization:
 
     @property
     def axis(self) -> int | None:
-        """The axis that the scales go along; None for one scale."""
+        """The axis of the scales; None for one scale."""
 
     @property
     def is_per_tensor(self) -> bool:
@@ -195,7 +195,7 @@ class Quantization:
 
 class Colorimetry:
     """
-    What the numbers of an image mean as colours; each axis may be None
+    The meaning of an image's samples as colours; each axis may be None
     (unknown). Immutable, compares by value.
     """
 
@@ -205,8 +205,8 @@ class Colorimetry:
     def from_v4l2(colorspace: int, xfer: int, ycbcr_enc: int, quant: int) -> Colorimetry:
         """
         From the four numbers of V4L2's pixel format (enum v4l2_colorspace and so on).
-        Encoding and range 0 follow from the colour space as the kernel has it; what
-        is not known is None.
+        Encoding and range 0 follow from the colour space, as in the kernel; unknown
+        values are None.
         """
 
     @property
@@ -215,7 +215,7 @@ class Colorimetry:
 
     @property
     def transfer(self) -> ColorTransfer | None:
-        """Carried, not applied."""
+        """Kept, but not applied."""
 
     @property
     def encoding(self) -> ColorEncoding | None:
@@ -234,11 +234,11 @@ class Colorimetry:
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 class ImageInfo:
-    """What the header of an image file says."""
+    """The content of an image file's header."""
 
     @property
     def width(self) -> int:
-        """Columns as stored, before any turn."""
+        """Columns as stored, before any rotation."""
 
     @property
     def height(self) -> int:
@@ -247,7 +247,7 @@ class ImageInfo:
     @property
     def format(self) -> PixelFormat:
         """
-        Format of the pixels: the file's native one, or what they were decoded to.
+        Format of the pixels: the file's native one, or that of the decoded pixels.
         """
 
     @property
@@ -256,11 +256,13 @@ class ImageInfo:
 
     @property
     def rotation_degrees(self) -> int:
-        """Clockwise turn of 0, 90, 180 or 270 that shows the image upright."""
+        """
+        Clockwise rotation of 0, 90, 180 or 270 degrees that makes the image upright.
+        """
 
     @property
     def flip_horizontal(self) -> bool:
-        """True when the image is to be mirrored too, before the turn."""
+        """True if the image must also be mirrored, before the rotation."""
 
     @property
     def bit_depth(self) -> int:
@@ -284,10 +286,10 @@ class TensorMap:
 
     A context manager, and a buffer: ``numpy.asarray(m)`` and ``memoryview(m)`` see the elements
     with their true strides. ``numpy()`` gives flat bytes. Views keep the mapping alive: the end
-    of ``with`` closes the map for new accesses and gives the memory back when the last view
-    goes; ``unmap()`` under live views raises BufferError. ``len(m)``, ``m[i]`` and
+    of ``with`` closes the map for new accesses and releases the memory when the last view
+    is deleted; ``unmap()`` with live views raises BufferError. ``len(m)``, ``m[i]`` and
     ``m[i] = v`` count elements in C order from 0; a negative index raises OverflowError, one
-    beyond the last element an error that is a BufferError and an IndexError, so that iteration
+    past the last element an error that is a BufferError and an IndexError, so that iteration
     ends. Access to a closed map raises BufferError.
     """
 
@@ -299,15 +301,15 @@ class TensorMap:
 
     def unmap(self) -> None:
         """
-        Closes the map. A second call does nothing. Raises BufferError while
-        views are alive, and stays open.
+        Closes the map; a second call does nothing. While views are alive, raises
+        BufferError and leaves the map open.
         """
 
     def numpy(self) -> memoryview:
         """
-        The elements' bytes as a flat memoryview of prod(shape) * itemsize bytes. Where rows
-        are padded these are not the elements alone: take numpy.asarray(m) then. Raises
-        BufferError where elements do not follow one another in C order (flipped, repeated or
+        The elements' bytes as a flat memoryview of prod(shape) * itemsize bytes. If rows
+        are padded these are not only the elements: use numpy.asarray(m) then. Raises
+        BufferError if elements do not follow one another in C order (flipped, repeated or
         transposed arrays).
         """
 
@@ -315,11 +317,11 @@ class TensorMap:
         """The elements as a NumPy array with their strides, without a copy."""
 
     def view(self) -> NDArray[Any]:
-        """The same as array(), by the name that EdgeFirst HAL 0.24 has for it."""
+        """The same as array(), by the name in EdgeFirst HAL 0.24."""
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """
-        The elements as a NumPy array; without a copy unless another dtype is asked for.
+        The elements as a NumPy array; without a copy unless another dtype is requested.
         """
 
     def __len__(self) -> int: ...
@@ -339,7 +341,7 @@ class TensorMap:
     def __repr__(self) -> str: ...
 
 class _Tensor:
-    """What halyard.Tensor and halyard.edgefirst.Tensor share."""
+    """The base of halyard.Tensor and halyard.edgefirst.Tensor."""
 
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
@@ -374,19 +376,19 @@ class _Tensor:
 
     @property
     def format(self) -> PixelFormat | None:
-        """None for what is no image."""
+        """None if it is not an image."""
 
     @property
     def width(self) -> int | None:
-        """Columns; None for what is no image."""
+        """Columns; None if it is not an image."""
 
     @property
     def height(self) -> int | None:
-        """Rows; None for what is no image."""
+        """Rows; None if it is not an image."""
 
     @property
     def row_stride(self) -> int | None:
-        """Bytes between rows of the first plane; None for what is no image."""
+        """Bytes between rows of the first plane; None if it is not an image."""
 
     @property
     def is_planar(self) -> bool:
@@ -401,7 +403,7 @@ class _Tensor:
     @property
     def colorimetry(self) -> Colorimetry | None:
         """
-        What the numbers mean as colours. Decoding a file sets it; assign None to clear it.
+        The meaning of the samples as colours. Decoding a file sets it; assign None to clear it.
         """
 
     @colorimetry.setter
@@ -410,8 +412,8 @@ class _Tensor:
     @property
     def orientation(self) -> tuple[Flip, Rotation]:
         """
-        What shows the image upright: flip, then clockwise rotation. load() sets it to what the
-        file says, convert() applies it; assign None to clear it.
+        Makes the image upright: flip, then clockwise rotation. load() sets it from the
+        file, convert() applies it; assign None to clear it.
         """
 
     @orientation.setter
@@ -419,11 +421,13 @@ class _Tensor:
 
     @property
     def upright_size(self) -> tuple[int, int]:
-        """Width and height once the orientation is applied."""
+        """Width and height after the orientation is applied."""
 
     @property
     def quantization(self) -> Quantization | None:
-        """How integers stand for real numbers; always None for floats."""
+        """
+        The map from the stored integers to real numbers; always None for floats.
+        """
 
     @quantization.setter
     def quantization(self, value: Quantization | None) -> None: ...
@@ -448,11 +452,11 @@ class _Tensor:
         """One scale for each index of `axis`."""
 
     def clear_quantization(self) -> None:
-        """Forgets the quantization."""
+        """Removes the quantization."""
 
     def set_format(self, format: PixelFormatLike) -> None:
         """
-        Calls the bytes an image of this format, in place. Raises RuntimeError when the shape
+        Makes the tensor an image of this format, in place. Raises RuntimeError if the shape
         cannot be one: packed [H,W,C], planar [C,H,W], NV12 [3H/2,W], NV16 [2H,W], NV24
         [3H,W].
         """
@@ -466,12 +470,12 @@ class _Tensor:
         """
         Opens the elements to the CPU for reading and writing (read-only memory: for reading).
         Use it in a with statement. Any number of maps may be open. Raises RuntimeError for
-        memory that the CPU cannot see.
+        memory that the CPU cannot access.
         """
 
     def cuda_map(self) -> None:
         """
-        The elements on a CUDA device: None, as no tensor of this build has them there.
+        The elements on a CUDA device: None, because no tensor of this build has CUDA memory.
         """
 
     def numpy(self) -> NDArray[Any]:
@@ -479,7 +483,7 @@ class _Tensor:
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """
-        The elements as a NumPy array; without a copy unless another dtype is asked for.
+        The elements as a NumPy array; without a copy unless another dtype is requested.
         """
 
     def __dlpack__(
@@ -491,7 +495,7 @@ class _Tensor:
         copy: bool | None = None,
     ) -> Any:
         """
-        A DLPack capsule on the CPU. Raises BufferError for what cannot be exported so.
+        A DLPack capsule on the CPU. Raises BufferError if the tensor cannot be exported.
         """
 
     def __dlpack_device__(self) -> tuple[Any, ...]:
@@ -537,10 +541,10 @@ class _Tensor:
         """
         Decodes an image file into this tensor's memory. The tensor takes the file's size and
         format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; others Rgb, Rgba
-        or Grey; or `format` where the file can be decoded so. A row stride that is wide enough is
-        kept. Pixels stay as they are stored, and the ImageInfo says how to show them upright:
+        or Grey; or `format` if the file can be decoded to it. A row stride that is wide enough is
+        kept. Pixels stay as they are stored, and the ImageInfo has the orientation:
         pass it to convert() as `orientation`. Raises RuntimeError for damaged or unsupported
-        files, and when the memory is too small.
+        files, and if the memory is too small.
         """
 
     def decode_image_file(
@@ -560,8 +564,8 @@ class _Tensor:
         limits: DecodeLimits | None = None,
     ) -> ImageInfo:
         """
-        What the header of an image file says; no pixel is decoded. Sizes are as stored,
-        before any turn.
+        The content of an image file's header; no pixel is decoded. Sizes are as stored,
+        before any rotation.
         """
 
     @staticmethod
@@ -575,12 +579,12 @@ class _Tensor:
 
     def save(self, filename: str | os.PathLike[str], quality: int = 90) -> None:
         """
-        Writes the image as the file's name says: .jpg, .jpeg, .png, .webp, .tif, .tiff, .bmp;
-        WebP and TIFF where the build has their libraries. quality: of JPEG and WebP, 1 to 100.
-        uint8 Rgb, Rgba and Grey fit all of these, others some.
+        Writes the image in the format of the file's name: .jpg, .jpeg, .png, .webp, .tif, .tiff, .bmp;
+        WebP and TIFF if the build has their libraries. quality: of JPEG and WebP, 1 to 100.
+        All of these can hold uint8 Rgb, Rgba and Grey, some also others.
 
-        Raises ValueError for other extensions, UnsupportedError for .gif, for what the build
-        lacks and for formats that the kind of file does not hold.
+        Raises ValueError for other extensions, UnsupportedError for .gif, for file types that the build
+        lacks and for pixel formats that the file type cannot hold.
         """
 
     def save_jpeg(self, filename: str | os.PathLike[str], quality: int = 80) -> None:
@@ -604,9 +608,9 @@ class _Tensor:
     def from_numpy(self, src: ArrayLike) -> None:
         """
         Copies the elements of an array, of any strides, into this tensor. Count and dtype must
-        be the tensor's; the shape need not. The array may share bytes with the tensor: the
-        result is as if it had been copied first. Raises RuntimeError when count or dtype differ,
-        TypeError for what is no array. The interpreter is released meanwhile.
+        be the tensor's; the shape may differ. The array may share bytes with the tensor: the
+        result is as if it had been copied first. Raises RuntimeError if count or dtype differ,
+        TypeError for other objects. The interpreter is released meanwhile.
         """
 
     def normalize_to_numpy(
@@ -619,8 +623,8 @@ class _Tensor:
         Writes a packed uint8 image into an array [H,W,C] of uint8 (RAW), int8 (SIGNED: v -
         zero_point, 128 by default) or floats (SIGNED: v / 127.5 - zero_point / 127.5, 1 by
         default; UNSIGNED: v / 255; RAW: v). Rgba may drop its alpha into 3 channels. Strides
-        are honoured on both sides; dst may share bytes with the image. Raises TypeError for
-        another dst, RuntimeError for shapes that differ and where elements of dst share bytes.
+        may be any on both sides; dst may share bytes with the image. Raises TypeError for
+        another dst, RuntimeError if shapes differ or elements of dst share bytes.
         """
 
 class Tensor(_Tensor):
@@ -634,13 +638,13 @@ class Tensor(_Tensor):
 
     Args:
         shape: extents, outermost first, 1 to 8 of them.
-        dtype: element type: all that ``numpy.dtype`` takes, or "bfloat16".
+        dtype: element type: anything that ``numpy.dtype`` takes, or "bfloat16".
         mem: kind of memory; None: DMA-BUF where it can be had, else the heap.
         name: for messages; None: one is made up.
 
-    All bytes start as 0. Raises RuntimeError (halyard.Error) when the shape is empty or the
-    memory is not to be had. A Tensor may be used by several threads; who writes the same bytes
-    at the same time is the program's business.
+    All bytes start as 0. Raises RuntimeError (halyard.Error) if the shape is empty or the
+    memory cannot be allocated. A Tensor may be used by several threads; the program orders
+    writes to the same bytes.
     """
 
     def __init__(self, shape: Sequence[int] | int, dtype: DTypeLike = 'float32', mem: TensorMemoryLike | None = None, name: str | None = None) -> None: ...
@@ -656,8 +660,8 @@ class Tensor(_Tensor):
     ) -> Tensor:
         """
         An image of zeros. Shape: packed [H,W,C], planar [C,H,W], NV12 [H+ceil(H/2),W], NV16
-        [2H,W], NV24 [3H,W]; odd sizes are legal. `access` says what the CPU will do with
-        device memory: none, read, write or readwrite; a hint, all access works.
+        [2H,W], NV24 [3H,W]; odd sizes are legal. `access` tells what the CPU does with
+        device memory: none, read, write or readwrite. It is a hint: all access works.
         """
 
     @property
@@ -673,7 +677,7 @@ class Tensor(_Tensor):
 
     @property
     def size(self) -> int:
-        """Count of elements. Their bytes: nbytes."""
+        """Count of elements; nbytes has their bytes."""
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -684,8 +688,8 @@ class Tensor(_Tensor):
     def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex]) -> Tensor:
         """
         A tensor of another shape over the same bytes: ints, or a sequence of them; one may be
-        -1. Without the image format. Raises ValueError when the count differs,
-        UnsupportedError where rows are padded: NumPy copies then.
+        -1. Drops the image format. Raises ValueError if the count differs,
+        UnsupportedError if rows are padded: NumPy copies then.
         """
 
     def view(self, region: Region | Rect) -> Tensor:
@@ -696,19 +700,19 @@ class Tensor(_Tensor):
 
     def batch(self, n: int) -> Tensor:
         """
-        Element n of the outermost axis, sharing its bytes. Raises RuntimeError when n is out
+        Element n of the outermost axis, sharing its bytes. Raises RuntimeError if n is out
         of range, or for a single image.
         """
 
     def __getitem__(self, key: Any) -> Tensor:
         """
-        A part that shares the bytes: of an image t[y0:y1, x0:x1]; of other tensors ints and
-        slices for the leading axes, t[n] being batch(n).
+        A part that shares the bytes: for an image t[y0:y1, x0:x1]; for other tensors ints and
+        slices for the leading axes; t[n] is batch(n).
         """
 
     def copy(self, mem: TensorMemoryLike | None = None) -> Tensor:
         """
-        A tensor of its own with the same elements and labels, in memory of the same kind or
+        A copy with the same elements and properties, in memory of the same kind or
         of `mem`. Rows may be padded differently.
         """
 
@@ -725,9 +729,9 @@ class Tensor(_Tensor):
     @staticmethod
     def from_array(array: Any, copy: bool = False) -> Tensor:
         """
-        A tensor over the memory of an array: of NumPy, or anything with a buffer,
-        DLPack or NumPy's array interface. With `copy`, a tensor of its own. Memory whose
-        elements share bytes is seen read-only. Name the image format by set_format().
+        A tensor over the memory of an array: of NumPy, or any object with a buffer,
+        DLPack or NumPy's array interface. With `copy`, a tensor with its own memory. Memory whose
+        elements share bytes is read-only. Set the image format by set_format().
         """
 
     @staticmethod
@@ -741,8 +745,8 @@ class Tensor(_Tensor):
     ) -> Tensor:
         """
         A tensor over a DMA-BUF or shared memory. The descriptor is duplicated: close yours.
-        With `require_sealed`, memory that its owner can shrink is sealed, or refused: to read
-        what an owner has taken away ends the process. Raises RuntimeError for other
+        With `require_sealed`, memory that its owner can shrink is sealed, or refused: a read of
+        removed memory ends the process. Raises RuntimeError for other
         descriptors and for memory that is too small.
         """
 
@@ -768,8 +772,8 @@ class Tensor(_Tensor):
     ) -> Tensor:
         """
         A new image from a file (JPEG, PNG, WebP, TIFF, BMP, GIF), in the file's own format
-        or in `format`. Its pixels lie as they are stored; `orientation` says how, and convert()
-        turns them upright.
+        or in `format`. Its pixels are as they are stored; `orientation` has the rotation, and convert()
+        makes them upright.
         """
 
     @staticmethod
@@ -784,7 +788,7 @@ class Tensor(_Tensor):
 
 class _ReferenceTensor(_Tensor):
     """
-    halyard.Tensor as EdgeFirst HAL has it: ``shape`` is a list, ``dtype`` a str, ``size`` a count
+    halyard.Tensor as in EdgeFirst HAL: ``shape`` is a list, ``dtype`` a str, ``size`` a count
     of bytes, ``reshape`` changes the tensor in place. Every call takes either class.
 
     Args:
@@ -810,8 +814,8 @@ class _ReferenceTensor(_Tensor):
     ) -> _ReferenceTensor:
         """
         An image of zeros. Shape: packed [H,W,C], planar [C,H,W], NV12 [H+ceil(H/2),W], NV16
-        [2H,W], NV24 [3H,W]; odd sizes are legal. `access` says what the CPU will do with
-        device memory: none, read, write or readwrite; a hint, all access works.
+        [2H,W], NV24 [3H,W]; odd sizes are legal. `access` tells what the CPU does with
+        device memory: none, read, write or readwrite. It is a hint: all access works.
         """
 
     @property
@@ -836,8 +840,8 @@ class _ReferenceTensor(_Tensor):
 
     def reshape(self, shape: Sequence[int]) -> None:
         """
-        Gives the tensor another shape of as many elements, in place. Drops the image format.
-        Raises RuntimeError when the count differs or rows are padded.
+        Gives the tensor another shape of the same count of elements, in place. Drops the image format.
+        Raises RuntimeError if the count differs or rows are padded.
         """
 
     def view(self, region: Region | Rect) -> _ReferenceTensor:
@@ -848,19 +852,19 @@ class _ReferenceTensor(_Tensor):
 
     def batch(self, n: int) -> _ReferenceTensor:
         """
-        Element n of the outermost axis, sharing its bytes. Raises RuntimeError when n is out
+        Element n of the outermost axis, sharing its bytes. Raises RuntimeError if n is out
         of range, or for a single image.
         """
 
     def __getitem__(self, key: Any) -> _ReferenceTensor:
         """
-        A part that shares the bytes: of an image t[y0:y1, x0:x1]; of other tensors ints and
-        slices for the leading axes, t[n] being batch(n).
+        A part that shares the bytes: for an image t[y0:y1, x0:x1]; for other tensors ints and
+        slices for the leading axes; t[n] is batch(n).
         """
 
     def copy(self, mem: TensorMemoryLike | None = None) -> _ReferenceTensor:
         """
-        A tensor of its own with the same elements and labels, in memory of the same kind or
+        A copy with the same elements and properties, in memory of the same kind or
         of `mem`. Rows may be padded differently.
         """
 
@@ -877,9 +881,9 @@ class _ReferenceTensor(_Tensor):
     @staticmethod
     def from_array(array: Any, copy: bool = False) -> _ReferenceTensor:
         """
-        A tensor over the memory of an array: of NumPy, or anything with a buffer,
-        DLPack or NumPy's array interface. With `copy`, a tensor of its own. Memory whose
-        elements share bytes is seen read-only. Name the image format by set_format().
+        A tensor over the memory of an array: of NumPy, or any object with a buffer,
+        DLPack or NumPy's array interface. With `copy`, a tensor with its own memory. Memory whose
+        elements share bytes is read-only. Set the image format by set_format().
         """
 
     @staticmethod
@@ -893,8 +897,8 @@ class _ReferenceTensor(_Tensor):
     ) -> _ReferenceTensor:
         """
         A tensor over a DMA-BUF or shared memory. The descriptor is duplicated: close yours.
-        With `require_sealed`, memory that its owner can shrink is sealed, or refused: to read
-        what an owner has taken away ends the process. Raises RuntimeError for other
+        With `require_sealed`, memory that its owner can shrink is sealed, or refused: a read of
+        removed memory ends the process. Raises RuntimeError for other
         descriptors and for memory that is too small.
         """
 
@@ -920,8 +924,8 @@ class _ReferenceTensor(_Tensor):
     ) -> _ReferenceTensor:
         """
         A new image from a file (JPEG, PNG, WebP, TIFF, BMP, GIF), in the file's own format
-        or in `format`. Its pixels lie as they are stored; `orientation` says how, and convert()
-        turns them upright.
+        or in `format`. Its pixels are as they are stored; `orientation` has the rotation, and convert()
+        makes them upright.
         """
 
     @staticmethod
@@ -936,7 +940,7 @@ class _ReferenceTensor(_Tensor):
 
 class Device:
     """
-    Where the elements of a tensor are: a label, which allocates nothing.
+    The place of a tensor's elements: a label, which allocates nothing.
 
     Args:
         name: "cpu", "cuda", "gpu:1", "dma_buf"..., in any case.
@@ -958,7 +962,7 @@ class Device:
 
     @property
     def id(self) -> int:
-        """Which of several, counted from 0."""
+        """The number of the device, from 0."""
 
     def is_cpu(self) -> bool:
         """Whether it is the CPU."""
@@ -976,9 +980,9 @@ class Device:
 
 class TensorDescriptor:
     """
-    What names a tensor of a pool to other processes: 168 bytes, which
+    Identifies a tensor of a pool for other processes: 168 bytes, which
     ``bytes(d)`` gives and this class takes. ``TensorPool.attach()`` makes a
-    tensor of it; bytes of others may be anything, which ``validate()`` says.
+    tensor of it. Bytes of other processes may be malformed; ``validate()`` checks them.
     """
 
     def __init__(self, data: Buffer) -> None: ...
@@ -989,19 +993,21 @@ class TensorDescriptor:
 
     @property
     def slot_id(self) -> int:
-        """The slot; the upper 8 bits say which process's part of the pool."""
+        """
+        The slot; the upper 8 bits are the part of the pool, which belongs to one process.
+        """
 
     @property
     def generation(self) -> int:
-        """Of the slot; odd while it has a tensor."""
+        """Generation of the slot; odd while it has a tensor."""
 
     @property
     def offset(self) -> int:
-        """Of the first element, in the memory of its part of the pool."""
+        """Offset of the first element, in the memory of its part of the pool."""
 
     @property
     def size(self) -> int:
-        """Bytes that the elements reach from there."""
+        """Bytes from there to the end of the elements."""
 
     @property
     def is_read_only(self) -> bool:
@@ -1037,15 +1043,17 @@ class TensorDescriptor:
 
 def cuda_available() -> bool:
     """
-    Whether this process can use a CUDA device: its driver is there and counts one or more.
+    Whether this process can use a CUDA device: the driver exists and reports at least one.
     """
 
 def cuda_device_count() -> int:
-    """How many CUDA devices the driver counts; 0 without one."""
+    """
+    The number of CUDA devices that the driver reports; 0 without a driver.
+    """
 
 class TensorPoolStats:
     """
-    Counts over all processes of a pool; exact when nobody allocates meanwhile.
+    Counts over all processes of a pool; exact if nobody allocates meanwhile.
     """
 
     @property
@@ -1067,7 +1075,7 @@ class TensorPoolStats:
 
     @property
     def total_refcount(self) -> int:
-        """Handles, frames in topics' windows, and processes that borrow."""
+        """Handles, frames in topics' windows, and borrowing processes."""
 
     @property
     def used_bytes(self) -> int: ...
@@ -1078,11 +1086,11 @@ class TensorPoolStats:
 
     @property
     def reserved_bytes(self) -> int:
-        """Memory taken from the system."""
+        """Memory allocated from the system."""
 
     @property
     def peak_used_bytes(self) -> int:
-        """Sum of what each process had at most."""
+        """Sum of the maxima of each process."""
 
     @property
     def failed_allocations(self) -> int: ...
@@ -1100,13 +1108,13 @@ class TensorPoolStats:
         """More than 80 % of the slots or of the bytes are in use."""
 
     def summary(self) -> str:
-        """One line for people."""
+        """One readable line."""
 
     def __repr__(self) -> str: ...
 
 class TensorPoolConfig:
     """
-    Limits of a pool, with TensorPool's meanings: what a topic's own pool is made
+    Limits of a pool, as those of TensorPool: a topic's own pool is made
     with.
     """
 
@@ -1114,11 +1122,11 @@ class TensorPoolConfig:
 
     @property
     def pool_size(self) -> int:
-        """Bytes of all tensors that are alive."""
+        """Maximum bytes of all live tensors."""
 
     @property
     def max_slots(self) -> int:
-        """Tensors that are alive."""
+        """Maximum number of live tensors."""
 
     @property
     def slot_alignment(self) -> int:
@@ -1134,24 +1142,24 @@ class TensorPoolConfig:
 
 class TensorPool:
     """
-    Memory for tensors that processes share, known by a number.
+    Memory for tensors that processes share, identified by a number.
 
-    Each process allocates from memory that it alone can write; the others map it read-only.
-    What a process held is back at once when it ends, however it ends. In one process all
-    objects of one number are the same pool. A context manager: the end of ``with`` lets go of
-    the pool, tensors that are alive keep their memory.
+    Each process allocates from memory that only it can write; the others map it read-only.
+    The memory that a process held is free at once when it ends, however it ends. In one process all
+    objects of one number are the same pool. A context manager: the end of ``with`` releases
+    the pool; live tensors keep their memory.
 
     Args:
-        pool_id: the pool's number; it is made when no process has it, else opened.
-        size_mb: MiB of all tensors that are alive, in all processes; also a fraction.
-        max_slots: tensors that are alive, 1..1048576.
+        pool_id: the pool's number; the pool is made if no process has it, else opened.
+        size_mb: MiB of all live tensors, in all processes; also a fraction.
+        max_slots: maximum number of live tensors, 1..1048576.
         slot_alignment: bytes, a power of two, 64..4096.
-        scrub: when bytes of a tensor that is gone become zero: "never", "on_handover" (before
+        scrub: when the bytes of a freed tensor are set to zero: "never", "on_handover" (before
             another process gets them) or "on_free".
-        prefault, lock_memory, huge_pages: how this process takes memory from the system.
+        prefault, lock_memory, huge_pages: how this process allocates memory of the system.
 
-    Raises halyard.Error: a limit that is wrong (it is named), or other limits than those that
-    the pool has. Thread-safe. A child of fork() opens the pool anew.
+    Raises halyard.Error: a wrong limit (the message names it), or other limits than those that
+    the pool has. Thread-safe. A child of fork() must open the pool again.
     """
 
     def __init__(self, pool_id: int = 1, size_mb: float = 1024, max_slots: int = 1024, *, slot_alignment: int = 64, scrub: str = 'on_handover', prefault: bool = False, lock_memory: bool = False, huge_pages: bool = False) -> None: ...
@@ -1159,8 +1167,8 @@ class TensorPool:
     @staticmethod
     def open(pool_id: int) -> TensorPool:
         """
-        A pool that a process has open, with the limits that it has. Raises MissingFileError
-        when there is none.
+        A pool that a process has open, with its limits. Raises MissingFileError
+        if there is none.
         """
 
     def alloc(
@@ -1172,9 +1180,9 @@ class TensorPool:
         timeout: float | None = None,
     ) -> TensorHandle:
         """
-        A tensor whose bytes are what the slot held before; an empty shape is one element.
-        `timeout`: seconds to wait for room; None: does not wait. Raises CapacityError (no
-        room; the message says what is used up), WaitTimeoutError, UnsupportedError (a device
+        A tensor with the bytes that the slot held before; an empty shape is one element.
+        `timeout`: seconds to wait for free space; None: does not wait. Raises CapacityError (no
+        free space; the message tells which limit), WaitTimeoutError, UnsupportedError (a device
         other than the CPU; a child of fork()), InvalidArgumentError (the shape).
         """
 
@@ -1185,7 +1193,7 @@ class TensorPool:
         format: PixelFormatLike,
         dtype: DTypeLike = 'uint8',
     ) -> TensorHandle:
-        """An image as Tensor.image() lays it out. Raises as alloc()."""
+        """An image with the layout of Tensor.image(). Raises as alloc()."""
 
     def alloc_frame(self, *, timeout: float | None = None) -> TensorHandle:
         """
@@ -1197,18 +1205,18 @@ class TensorPool:
         """
         The tensor that a descriptor names, of any process of the pool: read-only. Raises
         InvalidArgumentError (another pool), MissingFileError (the tensor is gone), DataError
-        (the bytes name none).
+        (malformed bytes).
         """
 
     def validate(self, descriptor: TensorDescriptor | Buffer) -> None:
-        """Raises what attach() would raise."""
+        """Raises the errors of attach()."""
 
     def stats(self) -> TensorPoolStats:
         """Counts over all processes of the pool."""
 
     def close(self) -> None:
         """
-        Lets go of the pool; a second call does nothing. Tensors that are alive stay.
+        Releases the pool; a second call does nothing. Live tensors stay valid.
         """
 
     @property
@@ -1221,20 +1229,20 @@ class TensorPool:
 
     @property
     def max_slots(self) -> int:
-        """Tensors that may be alive."""
+        """Maximum number of live tensors."""
 
     @property
     def pool_size(self) -> int:
-        """Bytes of all tensors that may be alive."""
+        """Maximum bytes of all live tensors."""
 
     @property
     def slot_alignment(self) -> int:
-        """Bytes that each tensor begins at a multiple of."""
+        """Alignment of each tensor in bytes."""
 
     @property
     def frame(self) -> str | None:
         """
-        What alloc_frame() gives, for people; None: the pool has no frames of its own.
+        A text that describes the frames of alloc_frame(); None: the pool has no frames.
         """
 
     def __enter__(self) -> TensorPool: ...
@@ -1248,7 +1256,7 @@ class TensorPool:
     def __repr__(self) -> str: ...
 
 def default_pool() -> TensorPool:
-    """This process's own pool, where messages without a pool are made."""
+    """This process's own pool, for messages without a pool."""
 
 class TensorHandle(Tensor):
     """
@@ -1256,8 +1264,8 @@ class TensorHandle(Tensor):
     make it.
 
     Writable until it is published by a topic, from then on read-only, as are tensors
-    of other processes: NumPy's views say so (``flags.writeable``), and DLPack's flag.
-    A view that was taken before publishing can still write: do not. The last object
+    of other processes: NumPy's views (``flags.writeable``) and DLPack's flag report this.
+    A view that was taken before publishing can still write, but must not. The last object
     that holds the slot, views included, frees it.
     """
 
@@ -1267,8 +1275,8 @@ class TensorHandle(Tensor):
     def view(self, shape: Sequence[int] | Region | Rect) -> TensorHandle:
         """
         The same elements under another shape, sharing the slot; with a Region, a rectangle
-        of an image, as Tensor.view(). Raises InvalidArgumentError when the count differs,
-        UnsupportedError where there are gaps between elements.
+        of an image, as Tensor.view(). Raises InvalidArgumentError if the count differs,
+        UnsupportedError if there are gaps between elements.
         """
 
     def permute(self, order: Sequence[int]) -> TensorHandle:
@@ -1278,12 +1286,12 @@ class TensorHandle(Tensor):
     def of(tensor: _Tensor) -> TensorHandle:
         """
         A Tensor in a pool's memory (a part of a handle, an image's tensor) as the
-        handle that it is. Raises InvalidArgumentError for other memory.
+        TensorHandle that it is. Raises InvalidArgumentError for other memory.
         """
 
     def descriptor(self) -> TensorDescriptor:
         """
-        What names the tensor to other processes of the pool, as long as it is alive.
+        Identifies the tensor for other processes of the pool, as long as it is alive.
         """
 
     @property
@@ -1298,29 +1306,29 @@ class TensorHandle(Tensor):
 
     @property
     def pool(self) -> TensorPool | None:
-        """None where this process has let go of the pool."""
+        """None if this process has released the pool."""
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
         """
         NumPy's array interface, version 3, of the same bytes: for PIL and others that
-        ask for it. AttributeError for bfloat16, which it has no code for.
+        read it. AttributeError for bfloat16, for which it has no code.
         """
 
 class Image:
     """
     A camera's image: a tensor with an encoding, a coordinate frame and a timestamp, in the
-    words of sensor_msgs/Image.
+    names of sensor_msgs/Image.
 
-    ``tensor`` is an image that ``ImageProcessor.convert`` takes as it is; ``numpy()``,
+    ``tensor`` is an image that ``ImageProcessor.convert`` takes directly; ``numpy()``,
     ``numpy.asarray`` and DLPack see its elements without a copy. Topics of type Image carry it.
 
     Args:
         width, height: pixels, 1..65535.
         encoding: "rgb8", "mono16", "32FC1", "nv12", "bayer_rggb8"...: see encodings().
-        pool: where its bytes are; None: the process's own pool. They hold any values.
+        pool: where its bytes are; None: the process's own pool. They are not initialised.
 
-    Raises halyard.Error for a wrong size or encoding, and where the pool has no room.
+    Raises halyard.Error for a wrong size or encoding, and if the pool has no free space.
     """
 
     def __init__(self, width: int, height: int, encoding: str = 'rgb8', *, pool: TensorPool | None = None) -> None: ...
@@ -1333,8 +1341,8 @@ class Image:
         pool: TensorPool | None = None,
     ) -> Image:
         """
-        An image of its own with the elements of an array, copied once. None as encoding
-        is mono, rgb or rgba by the channels.
+        A new image with the elements of an array, copied once. None as encoding
+        means mono, rgb or rgba, by the channels.
         """
 
     @staticmethod
@@ -1351,8 +1359,8 @@ class Image:
     @staticmethod
     def wrap(tensor: Any, encoding: str | None = None) -> Image:
         """
-        A tensor or an array as a message, without a copy. None as encoding: that of the
-        tensor's format, or as of from_numpy(). Raises InvalidArgumentError (another dtype or
+        A tensor or an array as a message, without a copy. None as encoding: by the
+        tensor's format, or as in from_numpy(). Raises InvalidArgumentError (another dtype or
         shape), UnsupportedError (strides that no image has).
         """
 
@@ -1369,7 +1377,7 @@ class Image:
 
     @property
     def timestamp_ns(self) -> int:
-        """Of the measurement, in the sender's clock."""
+        """Time of the measurement, by the sender's clock."""
 
     @timestamp_ns.setter
     def timestamp_ns(self, value: int) -> None: ...
@@ -1388,7 +1396,7 @@ class Image:
 
     @property
     def is_writable(self) -> bool:
-        """False for what was published, and for messages of other processes."""
+        """False for published messages and for messages of other processes."""
 
     @property
     def tensor(self) -> Tensor:
@@ -1412,7 +1420,7 @@ class Image:
     def copy_from(self, data: Buffer) -> None:
         """
         Fills the message with `nbytes` contiguous bytes. Raises InvalidArgumentError for
-        another length, AccessError where it is read-only.
+        another length, AccessError if it is read-only.
         """
 
     def tobytes(self) -> bytes:
@@ -1428,7 +1436,7 @@ class Image:
 
     @property
     def channels(self) -> int:
-        """Samples of a pixel of packed encodings; 3 for YUV in planes."""
+        """Samples per pixel of packed encodings; 3 for planar YUV."""
 
     @property
     def encoding(self) -> str:
@@ -1440,7 +1448,7 @@ class Image:
 
     @property
     def bytes_per_pixel(self) -> int:
-        """Of packed encodings; 0 where a pixel lies in planes."""
+        """Bytes per pixel of packed encodings; 0 for planar ones."""
 
     @property
     def is_bigendian(self) -> bool:
@@ -1452,7 +1460,7 @@ class Image:
 
     @property
     def colorimetry(self) -> Colorimetry | None:
-        """What the numbers mean as colours."""
+        """The meaning of the samples as colours."""
 
     @colorimetry.setter
     def colorimetry(self, value: Colorimetry | None) -> None: ...
@@ -1462,7 +1470,7 @@ class Image:
     def pixel(self, x: int, y: int) -> tuple[int | float, ...]:
         """
         The samples of a pixel. For many pixels use numpy(). Raises InvalidArgumentError outside
-        the image, UnsupportedError where a pixel lies in planes.
+        the image, UnsupportedError for planar encodings.
         """
 
     def set_pixel(self, x: int, y: int, value: Any) -> None:
@@ -1474,7 +1482,7 @@ class Image:
     def fill(self, value: Any) -> None:
         """
         Gives all pixels one value: a number for each sample of a pixel, or bytes; of packed
-        4:2:2 the four samples of a pair, of images in planes one of each plane.
+        4:2:2 the four samples of a pair, for planar images one for each plane.
         """
 
     def roi(self, x: int, y: int, width: int, height: int) -> Image:
@@ -1520,19 +1528,19 @@ class PointField:
 
 class PointCloud:
     """
-    Points with named fields, in the words of sensor_msgs/PointCloud2: one row of them, or height
+    Points with named fields, with the names of sensor_msgs/PointCloud2: one row of them, or height
     x width.
 
     ``points()`` is a structured NumPy array over the bytes and ``field(name)`` one field of all
-    points; ``numpy()`` and ``tensor`` are [N, K] or [H, W, K] numbers where all fields have one
+    points; ``numpy()`` and ``tensor`` are [N, K] or [H, W, K] numbers if all fields have one
     type, else bytes. None of them copies. Topics of type PointCloud carry it.
 
     Args:
-        num_points: how many.
-        fields: how many numbers a point has: x y z for 3, x y z r g b for 6, else x y z intensity
+        num_points: count of points.
+        fields: count of numbers of a point: x y z for 3, x y z r g b for 6, else x y z intensity
             f4 f5...; f0 f1 below 3. See with_fields() for others.
         dtype: of each number.
-        pool: where its bytes are; None: the process's own pool. They hold any values.
+        pool: where its bytes are; None: the process's own pool. They are not initialised.
     """
 
     def __init__(self, num_points: int, fields: int = 3, dtype: DTypeLike = 'float32', *, pool: TensorPool | None = None) -> None: ...
@@ -1556,8 +1564,8 @@ class PointCloud:
     @staticmethod
     def from_numpy(array: Any, *, pool: TensorPool | None = None) -> PointCloud:
         """
-        A cloud of its own with the points of an array, copied: [N, K] or [H, W, K]
-        numbers, or a structured array [N] or [H, W], whose fields it takes over.
+        A new cloud with a copy of the points of an array: [N, K] or [H, W, K]
+        numbers, or a structured array [N] or [H, W], whose fields it keeps.
         """
 
     @staticmethod
@@ -1567,7 +1575,7 @@ class PointCloud:
     ) -> PointCloud:
         """
         A tensor or an array as a message, without a copy: [N, K] or [H, W, K], the last
-        axis without gaps. With `fields` they say what the bytes of a point are.
+        axis without gaps. `fields` describes the bytes of a point.
         """
 
     @property
@@ -1579,7 +1587,7 @@ class PointCloud:
 
     @property
     def timestamp_ns(self) -> int:
-        """Of the measurement, in the sender's clock."""
+        """Time of the measurement, by the sender's clock."""
 
     @timestamp_ns.setter
     def timestamp_ns(self, value: int) -> None: ...
@@ -1598,7 +1606,7 @@ class PointCloud:
 
     @property
     def is_writable(self) -> bool:
-        """False for what was published, and for messages of other processes."""
+        """False for published messages and for messages of other processes."""
 
     @property
     def tensor(self) -> Tensor:
@@ -1622,7 +1630,7 @@ class PointCloud:
     def copy_from(self, data: Buffer) -> None:
         """
         Fills the message with `nbytes` contiguous bytes. Raises InvalidArgumentError for
-        another length, AccessError where it is read-only.
+        another length, AccessError if it is read-only.
         """
 
     def tobytes(self) -> bytes:
@@ -1656,14 +1664,14 @@ class PointCloud:
 
     @property
     def is_dense(self) -> bool:
-        """Whether the sender says that no point has a NaN or an infinity."""
+        """Whether no point has a NaN or an infinity, as the sender states."""
 
     @is_dense.setter
     def is_dense(self, value: bool) -> None: ...
 
     @property
     def fields(self) -> list[PointField]:
-        """What the bytes of a point are."""
+        """The layout of the bytes of a point."""
 
     @property
     def fields_per_point(self) -> int:
@@ -1689,7 +1697,7 @@ class PointCloud:
     def field(self, name: str) -> NDArray[Any]:
         """
         The numbers of a field of all points, [N] or [H, W], without a copy; a field of several
-        numbers has an axis more. Raises InvalidArgumentError when there is none.
+        numbers has one more axis. Raises InvalidArgumentError if there is no such field.
         """
 
     def extract_xyz(self) -> NDArray[Any]:
@@ -1697,8 +1705,8 @@ class PointCloud:
 
     def transform(self, matrix: ArrayLike, *, pool: TensorPool | None = None) -> PointCloud:
         """
-        A copy whose x, y and z are moved by a 4 x 4 matrix with the last row 0 0 0 1. All
-        other fields are copied as they are. Raises InvalidArgumentError for another matrix.
+        A copy whose x, y and z are transformed by a 4 x 4 matrix with the last row 0 0 0 1. All
+        other fields are copied unchanged. Raises InvalidArgumentError for another matrix.
         """
 
 class CameraIntrinsics:
@@ -1722,7 +1730,7 @@ class CameraIntrinsics:
     def cy(self) -> float: ...
 
 class DepthStatistics:
-    """Of the valid pixels, in metres; all zero when there is none."""
+    """Of the valid pixels, in metres; all zero if there is none."""
 
     @property
     def min(self) -> float: ...
@@ -1741,12 +1749,12 @@ class DepthImage:
     Distances along a camera's axis: float32 metres or uint16 millimetres, [H, W].
 
     A depth is valid when it is finite, above 0, and within [min_depth, max_depth]. What is not
-    valid is no measurement: 0 in uint16, NaN in float32. Topics of type DepthImage carry it.
+    valid is not a measurement: 0 in uint16, NaN in float32. Topics of type DepthImage carry it.
 
     Args:
         width, height: pixels, 1..65535.
         dtype: "float32" (metres) or "uint16" (millimetres).
-        pool: where its bytes are; None: the process's own pool. They hold any values.
+        pool: where its bytes are; None: the process's own pool. They are not initialised.
     """
 
     def __init__(self, width: int, height: int, dtype: DTypeLike = 'float32', *, pool: TensorPool | None = None) -> None: ...
@@ -1761,15 +1769,13 @@ class DepthImage:
 
     @staticmethod
     def from_numpy(array: Any, *, pool: TensorPool | None = None) -> DepthImage:
-        """
-        An image of its own with the elements of an array [H, W] of float32 or uint16.
-        """
+        """A new image with a copy of an array [H, W] of float32 or uint16."""
 
     @staticmethod
     def wrap(tensor: Any) -> DepthImage:
         """
         A tensor or an array as a message, without a copy: [H, W], [H, W, 1] or a grey image;
-        rows may lie apart.
+        rows may be padded.
         """
 
     @property
@@ -1781,7 +1787,7 @@ class DepthImage:
 
     @property
     def timestamp_ns(self) -> int:
-        """Of the measurement, in the sender's clock."""
+        """Time of the measurement, by the sender's clock."""
 
     @timestamp_ns.setter
     def timestamp_ns(self, value: int) -> None: ...
@@ -1800,7 +1806,7 @@ class DepthImage:
 
     @property
     def is_writable(self) -> bool:
-        """False for what was published, and for messages of other processes."""
+        """False for published messages and for messages of other processes."""
 
     @property
     def tensor(self) -> Tensor:
@@ -1824,7 +1830,7 @@ class DepthImage:
     def copy_from(self, data: Buffer) -> None:
         """
         Fills the message with `nbytes` contiguous bytes. Raises InvalidArgumentError for
-        another length, AccessError where it is read-only.
+        another length, AccessError if it is read-only.
         """
 
     def tobytes(self) -> bytes:
@@ -1859,14 +1865,14 @@ class DepthImage:
 
     @property
     def min_depth(self) -> float:
-        """Metres; what is nearer is none."""
+        """Metres; nearer depths are not measurements."""
 
     @property
     def max_depth(self) -> float:
-        """Metres; what is farther is none."""
+        """Metres; farther depths are not measurements."""
 
     def set_depth_range(self, min_depth: float, max_depth: float) -> None:
-        """What counts as a measurement, in metres; max_depth may be infinite."""
+        """The range of measurements, in metres; max_depth may be infinite."""
 
     def __repr__(self) -> str: ...
 
@@ -1875,7 +1881,7 @@ class DepthImage:
 
     def set_depth(self, x: int, y: int, meters: float) -> None:
         """
-        Rounds to the nearest unit; 0 and, in float32, NaN say that there is no measurement.
+        Rounds to the nearest unit; 0 and, in float32, NaN mean that there is no measurement.
         Raises InvalidArgumentError (outside the image or the depth range), AccessError.
         """
 
@@ -1884,7 +1890,7 @@ class DepthImage:
 
     def depth_statistics(self) -> DepthStatistics:
         """
-        Least, greatest and mean depth of the valid pixels in metres, and their count.
+        Minimum, maximum and mean depth of the valid pixels in metres, and their count.
         """
 
     def to_meters(self, *, pool: TensorPool | None = None) -> DepthImage:
@@ -1892,7 +1898,7 @@ class DepthImage:
 
     def to_millimeters(self, *, pool: TensorPool | None = None) -> DepthImage:
         """
-        A copy in uint16 units of depth_scale; what does not fit is no measurement.
+        A copy in uint16 units of depth_scale; values that do not fit become 0.
         """
 
     def deproject(
@@ -1903,15 +1909,15 @@ class DepthImage:
         pool: TensorPool | None = None,
     ) -> PointCloud:
         """
-        float32 points x y z in metres, height x width, NaN for what is not valid; with
-        `valid_only` one row of the valid ones.
+        float32 points x y z in metres, height x width, NaN for invalid pixels; with
+        `valid_only` one row with the valid pixels only.
         """
 
     def as_image(self) -> Image:
         """"32FC1" or "16UC1", sharing the bytes."""
 
 class TopicStats:
-    """Counts of one endpoint, and what the topic is."""
+    """The counters of one endpoint, and the properties of the topic."""
 
     @property
     def depth(self) -> int:
@@ -1948,22 +1954,24 @@ class TopicStats:
 
     @property
     def lost(self) -> int:
-        """Messages that this endpoint came too late for."""
+        """Messages that were overwritten before this endpoint read them."""
 
     @property
     def copied(self) -> int:
-        """Frames that lay in no pool and were copied into the topic's."""
+        """Frames that were in no pool and were copied into the topic's."""
 
     @property
     def copied_bytes(self) -> int: ...
 
     @property
     def corrupt(self) -> int:
-        """Of those lost: what they said was nonsense."""
+        """Lost messages that were malformed."""
 
     @property
     def last_error(self) -> str | None:
-        """Of the last message that was lost to anything but the overflow rule."""
+        """
+        Reason of the last message that was lost for another reason than the overflow rule.
+        """
 
 class _Endpoint:
     """An endpoint of a topic, for the class Topic."""
@@ -2014,19 +2022,19 @@ class _WaitSet:
 
 class AttributeList:
     """
-    What one party needs of a buffer that several share; reconcile() finds that buffer.
+    The needs of one party for a shared buffer; reconcile() finds that buffer.
 
     Each key is set once; names, units and rules of all keys are in docs/negotiation.md. A value
-    is what a file of parties has: a number, True, a name ("f32", "cached"), a list.
+    is written as in a file of parties: a number, True, a name ("f32", "cached"), a list.
 
     Args:
         party: its name in reports.
         keys: values by key: {"t.dtype": "f32", "t.shape": [1, 3, 480, 640]}.
-        engine: a built-in engine that says the rest: "dla", "egl.dmabuf", "v4l2.capture".
+        engine: a built-in engine that adds the rest: "dla", "egl.dmabuf", "v4l2.capture".
         settings: numbers of the engine's table to replace: {"pitch_align": 256}.
-        optional: whether the party may be left out; an int is its priority, the lowest goes
+        optional: whether the party may be left out; an int is its priority, the lowest is left out
             first.
-        process: the process that the party lives in, for reports; 0: not told.
+        process: the id of the party's process, for reports; 0: not given.
 
     One thread uses it at a time.
     """
@@ -2035,7 +2043,7 @@ class AttributeList:
 
     def set(self, key: str, value: Any, *, source: str | None = None) -> None:
         """
-        Says a value, once. `source`: where it comes from, for reports; None: the line of the
+        Sets a value, once. `source`: its origin, for reports; None: the line of the
         call. Raises SystemCallError with the code "exists" (set already),
         InvalidArgumentError (not the key's type, out of its range), MissingFileError (no such
         key).
@@ -2052,7 +2060,7 @@ class AttributeList:
     ) -> None:
         """
         Adds a layout that the party accepts ("NHWC", "NCxHWx32", "nv12"), at most 64;
-        without any it accepts all. The least sum of costs wins; `keys` hold for it alone.
+        without any it accepts all. The lowest sum of costs wins; `keys` apply only to this layout.
         Raises as set().
         """
 
@@ -2066,7 +2074,7 @@ class AttributeList:
 
     @property
     def process(self) -> int:
-        """Number of the process; 0: not told."""
+        """Id of the process; 0: not given."""
 
     @property
     def optional(self) -> int | None:
@@ -2074,55 +2082,53 @@ class AttributeList:
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What was said, with units: {"t.row_align": "64 B"}."""
+        """The values that were set, with units: {"t.row_align": "64 B"}."""
 
     @property
     def alternatives(self) -> list[tuple[str, int, dict[str, str]]]:
-        """
-        Layouts that were accepted, their costs, and what holds for each alone.
-        """
+        """Accepted layouts, their costs, and the values of each."""
 
     def copy(self) -> AttributeList:
-        """A list that is independent of this one."""
+        """An independent copy."""
 
     def __repr__(self) -> str: ...
 
 def parties_from_json(parties: str | Mapping[str, Any]) -> list[AttributeList]:
     """
     The lists of a file of parties, as `halyard negotiate` reads it: its text, or the object
-    in it. Raises DataError (no such JSON), InvalidArgumentError, MissingFileError (a key or
+    in it. Raises DataError (malformed JSON), InvalidArgumentError, MissingFileError (a key or
     an engine); the message names the party.
     """
 
 def encode_lists(lists: Iterable[AttributeList]) -> bytes:
     """
-    Lists as bytes, for the process that reconciles; the same whatever their order. Raises
+    Lists as bytes, for the process that reconciles; the order does not matter. Raises
     CapacityError above 65536 bytes, InvalidArgumentError for lists with an engine.
     """
 
 def decode_lists(blob: Buffer) -> list[AttributeList]:
     """
     The lists of encode_lists(), from anybody. Raises DataError (damaged, another version),
-    UnsupportedError (a key that must be understood and is not), and as AttributeList.set().
+    UnsupportedError (an unknown key that must be understood), and as AttributeList.set().
     """
 
 class Reconciled:
     """
     A buffer that serves all parties, not allocated yet; made by reconcile().
 
-    ``str(result)`` is a line for people, ``outputs`` what was computed, ``explain(key)`` who
-    made a value what it is. Immutable; thread-safe.
+    ``str(result)`` is a readable line, ``outputs`` has the computed values, ``explain(key)`` who
+    caused a value. Immutable; thread-safe.
     """
 
     @property
     def outputs(self) -> dict[str, Any]:
         """
-        What was computed, by name: "t.strides", "i.planes", "g.heap", "g.size".
+        The computed values by name: "t.strides", "i.planes", "g.heap", "g.size".
         """
 
     def explain(self, key: str) -> list[dict[str, Any]]:
         """
-        Who made a value what it is, with value and source; empty: nobody said it. Raises
+        The parties that caused a value, with value and source; empty: nobody set it. Raises
         MissingFileError: no such key.
         """
 
@@ -2131,7 +2137,7 @@ class Reconciled:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes that tensor and image reach."""
+        """Bytes that tensor and image use."""
 
     @property
     def allocated_bytes(self) -> int:
@@ -2147,7 +2153,7 @@ class Reconciled:
 
     @property
     def heaps(self) -> list[str]:
-        """All memory that everybody accepts, best first."""
+        """All kinds of memory that all parties accept, best first."""
 
     @property
     def digest(self) -> bytes:
@@ -2169,16 +2175,16 @@ class Reconciled:
         label: str | None = None,
     ) -> list[NegotiatedBuffer]:
         """
-        Makes buffers in the first memory of `heaps` that serves here. `count`: 0 for what the
-        parties need. `party`: whom this process speaks for: lock() allows what it asked for;
-        None: what anybody did. Raises MissingFileError (no such party), UnsupportedError and
-        AccessError (no memory serves; the message has the reason of each), CapacityError
+        Makes buffers in the first memory of `heaps` that works here. `count`: 0 for the count that the
+        parties need. `party`: the party of this process: lock() allows the access that it asked for;
+        None: that of any party. Raises MissingFileError (no such party), UnsupportedError and
+        AccessError (no memory works; the message has the reason of each), CapacityError
         (more than the parties allow), OutOfMemoryError.
         """
 
     def adopt(self, tensor: _Tensor, *, party: str | None = None) -> NegotiatedBuffer:
         """
-        Lays the result over the memory of a Tensor, from its first byte. Raises
+        Applies the result to the memory of a Tensor, from its first byte. Raises
         InvalidArgumentError (too small, wrong alignment), UnsupportedError (memory that not
         all parties reach).
         """
@@ -2197,14 +2203,14 @@ class Reconciled:
     @staticmethod
     def decode(blob: Buffer) -> Reconciled:
         """
-        The result of encode(), from anybody: computed anew from what the parties say. Raises
+        The result of encode(), from anybody: computed again from the needs of the parties. Raises
         as decode_lists().
         """
 
     def validate(self, lists: Iterable[AttributeList], *, heap: str | None = None) -> None:
         """
-        Raises ConflictError where a buffer of this result in memory of `heap` (None: the
-        best) does not serve these lists as it is.
+        Raises ConflictError if a buffer of this result in memory of `heap` (None: the
+        best) does not serve these lists unchanged.
         """
 
 class BufferPlan:
@@ -2235,24 +2241,24 @@ def reconcile(
     Finds the buffer that serves up to 64 parties; asks their engines.
 
     Args:
-        allow_drop: leave optional parties out that stand in the way.
+        allow_drop: leaves out optional parties that cause a conflict.
         can_anchor: whether this machine can keep a buffer attached to a device.
 
-    Raises ConflictError: the parties disagree; InvalidArgumentError: no list, or nobody says
+    Raises ConflictError: the parties disagree; InvalidArgumentError: no list, or nobody states
     what the buffer holds; CapacityError: more than 64 parties.
     """
 
 def plan_buffers(lists: Iterable[AttributeList]) -> BufferPlan:
     """
-    Splits the parties into the fewest groups that each agree. Raises ConflictError where a
+    Splits the parties into the fewest groups that each agree. Raises ConflictError if a
     party agrees with nobody: element types or extents that differ.
     """
 
 class BufferLock:
     """
     CPU access to all bytes of a NegotiatedBuffer until unlock(), the end of ``with``, or the
-    object's. A buffer of bytes: ``numpy.asarray(lock)``; read-only when it is for reading.
-    Views that outlive the lock keep the memory, not the right to touch it. Belongs to the
+    object's end. A buffer of bytes: ``numpy.asarray(lock)``; read-only if it is for reading.
+    Views that outlive the lock keep the memory alive, but must not be used. Belongs to the
     thread that locked.
     """
 
@@ -2261,13 +2267,13 @@ class BufferLock:
     def unlock(self) -> None:
         """
         Hands the bytes over to engines. Raises InvalidArgumentError (unlocked already),
-        AccessError (another thread's; the lock stays), SystemCallError (devices were not
-        told).
+        AccessError (another thread's; the lock is kept), SystemCallError (devices were not
+        notified).
         """
 
     def sync_range(self, offset_bytes: int, size_bytes: int) -> None:
         """
-        Hands a range over and goes on. Raises as unlock(), and for a range beyond the end.
+        Hands a range over and keeps the lock. Raises as unlock(), and for a range past the end.
         """
 
     @property
@@ -2280,8 +2286,8 @@ class BufferLock:
 
 class BufferOperation:
     """
-    One use of a buffer by an engine, until finish() or fail(); the end of ``with`` finishes, or
-    fails when an exception leaves it. An object that is destroyed before that counts as failed.
+    One use of a buffer by an engine, until finish() or fail(). The end of ``with`` finishes it, or
+    fails it if an exception is raised. An object that is destroyed before that counts as failed.
     """
 
     def finish(self) -> None:
@@ -2299,7 +2305,7 @@ class BufferOperation:
     def __exit__(self, exc_type: object | None, exc: object | None, traceback: object | None) -> None: ...
 
 class OperationStatus:
-    """How the latest use of a buffer by an engine stands."""
+    """The state of the latest use of a buffer by an engine."""
 
     @property
     def state(self) -> str:
@@ -2307,11 +2313,11 @@ class OperationStatus:
 
     @property
     def seconds(self) -> float:
-        """Of the whole operation; while it is pending, until now."""
+        """Duration of the operation; while it is pending, until now."""
 
     @property
     def code(self) -> int:
-        """What fail() was given, or the fence's error."""
+        """The code of fail(), or the fence's error."""
 
     @property
     def is_poisoned(self) -> bool:
@@ -2321,9 +2327,9 @@ class NegotiatedBuffer:
     """
     Memory that serves all parties; made by Reconciled.allocate() and import_buffer().
 
-    lock() orders the CPU and the engines of this process: many readers, one writer, and neither
-    beside an operation that submit() began. Maps of tensor() and image() do not wait. Other
-    processes are ordered by messages. Thread-safe.
+    lock() orders the CPU and the engines of this process: many readers, one writer, and none
+    during an operation that submit() began. Maps of tensor() and image() do not wait. Other
+    processes must be ordered by messages. Thread-safe.
     """
 
     def tensor(self) -> Tensor:
@@ -2344,9 +2350,9 @@ class NegotiatedBuffer:
         timeout: float | None = None,
     ) -> None:
         """
-        Copies an array into the buffer's tensor, whatever the order of axes there. `order` of
+        Copies an array into the buffer's tensor, whatever its order of axes. `order` of
         the array: "NCHW", "NHWC", or "NCxHWx" ([N, C/x rounded up, H, W, x]). Padding
-        channels get what the parties want in padding, else they stay. Raises
+        channels get the padding value of the parties; without one they stay. Raises
         UnsupportedError (no tensor), InvalidArgumentError (another type or extents), and as
         lock().
         """
@@ -2362,7 +2368,7 @@ class NegotiatedBuffer:
 
     def lock(self, access: str = 'read_write', timeout: float | None = None) -> BufferLock:
         """
-        Waits until nobody is in the way, at most `timeout` seconds, and makes the bytes ready
+        Waits until the buffer is free, at most `timeout` seconds, and makes the bytes ready
         for the CPU. `access`: "read", "write" or "read_write". Raises UnsupportedError
         (no CPU may see the memory), AccessError (more than the party asked for), BusyError
         (this thread holds a lock), WaitTimeoutError, CapacityError (64 threads hold locks).
@@ -2376,13 +2382,13 @@ class NegotiatedBuffer:
 
     def submit_fence(self, fence: int) -> None:
         """
-        The same, until a descriptor gets readable (a sync_file, an eventfd), which is
-        duplicated. Raises as submit(), and halyard.Error for what is no descriptor.
+        The same, until a descriptor becomes readable (a sync_file, an eventfd), which is
+        duplicated. Raises as submit(), and halyard.Error if it is not a descriptor.
         """
 
     def status(self, timeout: float | None = 0.0) -> OperationStatus:
         """
-        Waits for the end of the latest operation; 0 looks and does not wait, None waits for
+        Waits for the end of the latest operation; 0 does not wait, None waits for
         ever. Raises WaitTimeoutError.
         """
 
@@ -2396,8 +2402,8 @@ class NegotiatedBuffer:
 
     def attach(self, lists: Iterable[AttributeList]) -> NegotiatedBuffer:
         """
-        The same buffer, also for parties that come late. Raises ConflictError where it does
-        not serve them as it is, SystemCallError where a party of that name took part.
+        The same buffer, also for parties that come late. Raises ConflictError if it does
+        not serve them unchanged, SystemCallError if a party of that name took part.
         """
 
     @property
@@ -2410,7 +2416,7 @@ class NegotiatedBuffer:
 
     @property
     def heap(self) -> str:
-        """Where the memory came from: "memfd"."""
+        """The kind of memory: "memfd"."""
 
     @property
     def permission(self) -> str:
@@ -2419,7 +2425,7 @@ class NegotiatedBuffer:
     @property
     def enforcement(self) -> str:
         """
-        What keeps readers from writing: "none" (nothing is needed), "advisory", "hard".
+        What keeps readers from writing: "none" (not needed), "advisory", "hard".
         """
 
     def __repr__(self) -> str: ...
@@ -2437,12 +2443,12 @@ def import_buffer(
     The buffer of NegotiatedBuffer.export(), from anybody; the descriptor is borrowed.
 
     Args:
-        lists: what this process needs; `validates` holds them against what was agreed on.
-        permission: "read" or "read_write"; None: what was exported.
-        max_bytes: refuse memory of more bytes; 0: any.
+        lists: the needs of this process; `validates` compares them with the agreement.
+        permission: "read" or "read_write"; None: as exported.
+        max_bytes: maximum size of the memory; 0: no limit.
 
-    Nothing is mapped before everything was checked. Raises DataError (a damaged blob, too
-    little memory), InvalidArgumentError (another kind of memory than the blob says),
+    Nothing is mapped before everything is checked. Raises DataError (a damaged blob, too
+    little memory), InvalidArgumentError (another kind of memory than the blob states),
     AccessError (more than was exported; memory that its owner can shrink), UnsupportedError
     (the buffer does not serve `lists`: the report), CapacityError (above max_bytes).
     """
@@ -2485,9 +2491,9 @@ def receive_lists(socket: Any, timeout: float | None = None) -> list[AttributeLi
 
 class DecodeLimits:
     """
-    What decoding refuses, before pixels are decoded or memory is
-    taken. The message of the error names the limit and both numbers.
-    What is not given is the process's: see set_default_decode_limits().
+    Limits of decoding, checked before pixels are decoded or memory is
+    allocated. The message of the error names the limit and both numbers.
+    The default of each limit is the process's: see set_default_decode_limits().
     """
 
     def __init__(self, *, max_width: int | None = None, max_height: int | None = None, max_pixels: int | None = None, max_bytes: int | None = None, max_expansion: int | None = None, expansion_floor: int | None = None, max_scans: int | None = None, max_scan_passes: int | None = None) -> None: ...
@@ -2515,7 +2521,7 @@ class DecodeLimits:
 
     @property
     def max_bytes(self) -> int:
-        """Bytes of the pixels and of what decoding holds beside them."""
+        """Bytes of the pixels and of the other memory of decoding."""
 
     @max_bytes.setter
     def max_bytes(self, value: int) -> None: ...
@@ -2529,7 +2535,7 @@ class DecodeLimits:
 
     @property
     def expansion_floor(self) -> int:
-        """Decoded bytes up to which max_expansion does not count."""
+        """Decoded bytes up to which max_expansion does not apply."""
 
     @expansion_floor.setter
     def expansion_floor(self, value: int) -> None: ...
@@ -2553,23 +2559,23 @@ class DecodeLimits:
     def __repr__(self) -> Any: ...
 
 def default_decode_limits() -> DecodeLimits:
-    """The limits of calls that name none."""
+    """The limits of calls without `limits`."""
 
 def set_default_decode_limits(limits: DecodeLimits | None) -> None:
     """
-    Sets the limits of calls that name none, on all threads; None: the library's own. Services
-    that take files of strangers call it once at start.
+    Sets the limits of calls without `limits`, on all threads; None: the library's own.
+    Services that take untrusted files call it once at start.
     """
 
 def set_dct_method(method: DctMethodLike) -> None:
     """
-    Accepted for programs that choose it: the JPEG decoder is accurate and fast in one.
+    Accepted for programs that choose it; no effect: the JPEG decoder is both accurate and fast.
     """
 
 def set_output_format(format: PixelFormatLike | None = None) -> None:
     """
-    Format that this thread's later decode_image() calls give for JPEGs that can be decoded
-    so; others, and None, keep the file's own. Each call's own `format` goes first.
+    The format of this thread's later decode_image() calls, for JPEGs that can be decoded
+    to it; others, and None, keep the file's own. A call's own `format` takes precedence.
     """
 
 class Placement:
@@ -2581,12 +2587,12 @@ class Placement:
     def to_source(self, boxes: Any) -> Any:
         """
         Boxes (N, 4) or (4,) x1 y1 x2 y2 in destination pixels as float32 boxes in source
-        pixels, clipped to the source. Of what a Decoder gives, the same with keypoints and
-        rotated boxes mapped too, whatever its unit; ValueError where that is not known.
+        pixels, clipped to the source. Results of a Decoder are returned with keypoints and
+        rotated boxes mapped too, for every unit; ValueError if the unit is not known.
         """
 
     def to_destination(self, boxes: Any) -> NDArray[numpy.float32]:
-        """The way back; not clipped."""
+        """The reverse; not clipped."""
 
     def points_to_source(self, points: Any) -> NDArray[numpy.float32]:
         """
@@ -2594,7 +2600,7 @@ class Placement:
         """
 
     def points_to_destination(self, points: Any) -> NDArray[numpy.float32]:
-        """The way back."""
+        """The reverse."""
 
     @property
     def source(self) -> tuple[int, int]:
@@ -2617,7 +2623,7 @@ class Placement:
 
     @property
     def crop(self) -> tuple[float, float, float, float]:
-        """x, y, width, height of what was shown, in source pixels."""
+        """x, y, width, height of the converted part, in source pixels."""
 
     @property
     def forward(self) -> tuple[float, float, float, float, float, float]:
@@ -2636,13 +2642,13 @@ class ImageProcessor:
     """
     Converts images: crop, flip, rotate, resize, place, colours, element type; draws results.
 
-    It always starts; what no backend of this machine serves raises RuntimeError when asked.
-    HALYARD_FORCE_BACKEND (opengl, g2d, cpu) pins a backend. One processor serves one call at a
-    time, other threads wait; give each thread its own to run side by side. A context manager.
+    Construction always succeeds; requests that no backend of this machine serves raise
+    RuntimeError. HALYARD_FORCE_BACKEND (opengl, g2d, cpu) selects a backend. One processor serves one call at a
+    time, other threads wait; give each thread its own to run in parallel. A context manager.
 
     Args:
-        egl_display: the display that OpenGL is to use; None: the first that works.
-        threads: most threads for one call; 0: all cores.
+        egl_display: the display for OpenGL; None: the first that works.
+        threads: maximum number of threads for one call; 0: all cores.
     """
 
     def __init__(self, egl_display: EglDisplayKindLike | None = None, threads: int = 0) -> None: ...
@@ -2687,21 +2693,21 @@ class ImageProcessor:
 
         Args:
             src: the image to read.
-            dst: the image to fill; its size and format say what is made. A view or an element of a
-                batch fills that part. A tensor that is no image yet is seen as one.
-            rotation, flip: a clockwise turn, and a mirror applied before it.
+            dst: the image to fill; its size and format define the result. A view or an element of a
+                batch fills that part. A tensor that is not an image yet is used as one.
+            rotation, flip: a clockwise rotation, and a mirror applied before it.
             source (src_crop): the part of the upright src to show; None: all.
-            letterbox: R G B A; keeps the aspect ratio and fills the rest with it; None: stretches.
+            letterbox: R G B A; keeps the aspect ratio and fills the pad with it; None: stretches.
             dst_crop: the part of dst to fill. With dst_color the rest gets that colour (as place and
-                pad do), without it the rest stays.
-            fit, pad, place: stretch, letterbox, cover or top left; the colour beside the image; the
-                rectangle for it.
+                pad do), without it the rest keeps its pixels.
+            fit, pad, place: stretch, letterbox, cover or top left; the colour of the pad; the
+                rectangle of the result.
             filter, antialias: resampling; antialias widens the kernel when shrinking.
             normalize: for float and quantized dst: a Normalization, "imagenet", or (mean, std) of
                 R G B on the scale 0..1; None: value / 255.
-            orientation: what shows src upright, applied first; None: src.orientation, which load()
-                sets. Else what a file says (ImageInfo), (Flip, Rotation), or "raw": as stored.
-            letterbox_rule, bgr: how a letterbox is rounded; store blue where red is named.
+            orientation: makes src upright, applied first; None: src.orientation, which load()
+                sets. Or that of a file (ImageInfo), (Flip, Rotation), or "raw": as stored.
+            letterbox_rule, bgr: how a letterbox is rounded; swaps red and blue of dst.
 
         Raises RuntimeError (halyard.Error) for parts outside an image, formats that do not convert,
         and src and dst that share bytes. The interpreter is released meanwhile.
@@ -2730,8 +2736,8 @@ class ImageProcessor:
         bgr: bool = False,
     ) -> Placement:
         """
-        As convert(), but may wait for flush(), which runs all that waits in one go: until then src
-        must not change, and dst holds what it held.
+        As convert(), but may wait for flush(), which runs all requests that wait together: until then src
+        must not change, and dst keeps its content.
         """
 
     def explain(
@@ -2757,12 +2763,14 @@ class ImageProcessor:
         bgr: bool = False,
     ) -> str:
         """
-        Which backend would run this convert(), and why others decline. One line
+        The backend that would run this convert(), and why others decline. One line
         each.
         """
 
     def flush(self) -> None:
-        """Runs what convert_deferred() kept; its results may be read afterwards."""
+        """
+        Runs the requests of convert_deferred(); their results may be read afterwards.
+        """
 
     def create_image(
         self,
@@ -2775,7 +2783,7 @@ class ImageProcessor:
     ) -> Tensor:
         """
         An image of zeros in the memory that suits this machine's backends best. `access`: what
-        the CPU will do with it (none, read, write, readwrite). `compression` (any, ubwc, afbc,
+        the CPU does with it (none, read, write, readwrite). `compression` (any, ubwc, afbc,
         pvric, dcc) needs access "none".
         """
 
@@ -2797,9 +2805,9 @@ class ImageProcessor:
     ) -> Tensor:
         """
         An image over a DMA-BUF or shared memory of somebody else. Descriptors are duplicated:
-        close yours. `stride` and `offset` in bytes; without a stride rows are tight. Chroma
-        lies behind the luma unless it has a descriptor or an offset. With `require_sealed`,
-        memory that its owner can shrink is sealed, or refused: to read what an owner has taken
+        close yours. `stride` and `offset` in bytes; without a stride rows have no padding. Chroma
+        follows the luma unless it has a descriptor or an offset. With `require_sealed`,
+        memory that its owner can shrink is sealed, or refused: a read of memory that was taken taken
         away ends the process. Raises RuntimeError for planes that do not fit their memory.
         """
 
@@ -2821,9 +2829,9 @@ class ImageProcessor:
 
         Args:
             dst: uint8 image: Rgb, Rgba, Bgra or Bgr.
-            bbox: what a Decoder gives, with scores, classes and masks; or (N, 4) fractions of
-                the network's input, or its pixels where input_dims is given.
-            scores, classes: (N,), (N,); of bbox where that has them.
+            bbox: the result of a Decoder, with scores, classes and masks; or (N, 4) fractions of
+                the network's input, or its pixels if input_dims is given.
+            scores, classes: (N,), (N,); None: those of bbox.
             seg: list of uint8 (h, w, 1), one for a box and at most N; or one (h, w, classes)
                 of the whole image.
             background: image of dst's size and format to draw over; None: dst as it is;
@@ -2831,10 +2839,10 @@ class ImageProcessor:
             opacity: of masks, clamped to 0..1.
             letterbox: left, top, right, bottom of the part of the input that shows the
                 image, in fractions: Placement.letterbox.
-            color_mode: what chooses a colour.
+            color_mode: what determines a colour.
             input_dims: (width, height) of the network's input.
 
-        Raises ValueError for boxes that are no fractions and whose input is not known.
+        Raises ValueError for boxes that are not fractions and whose input is not known.
         """
 
     @overload
@@ -2867,14 +2875,14 @@ class ImageProcessor:
     ) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32], NDArray[numpy.uintp]]:
         """
         Decodes a model's outputs and draws what they hold, in one go: masks, outlines of boxes,
-        rotated ones as they lie, keypoints of visibility 0.5 and more.
+        rotated boxes with their angle, keypoints of visibility 0.5 and more.
 
         Args:
             decoder, model_output: as Decoder.decode takes them.
-            tracker: of any kind, to move to this frame, taken at `timestamp` in ns; None: the next
+            tracker: of any kind, to update with this frame of time `timestamp` in ns; None: the next
                 frame of a Tracker, of the others now.
-            batch: the element of the batch; None where the outputs hold one.
-            The others: as of draw_decoded_masks.
+            batch: the element of the batch; None if the outputs hold one.
+            The others are those of draw_decoded_masks.
 
         Returns (boxes, scores, classes), with a tracker also the list of TrackInfo.
         """
@@ -2896,11 +2904,13 @@ class ImageProcessor:
             letterbox: the part of the network's input that shows the image, in fractions.
             resolution: a MaskResolution; None: Proto().
 
-        Raises ValueError when there are not as many coefficients as boxes.
+        Raises ValueError if the counts of coefficients and boxes differ.
         """
 
     def set_class_colors(self, colors: Sequence[Sequence[int]]) -> None:
-        """Colours of classes, R, G, B, A of 0..255 each; the first 20 are taken."""
+        """
+        Colours of classes, R, G, B, A of 0..255 each; only the first 20 are used.
+        """
 
     def set_int8_interpolation(self, mode: Literal['nearest', 'bilinear', 'twopass']) -> None:
         """
@@ -2920,7 +2930,7 @@ class ImageProcessor:
         """
         An image for n tiles, one below the other: tile_w x (n * tile_h) pixels.
 
-        The other arguments are those of create_image; memory None: what suits best.
+        The other arguments are those of create_image; memory None: the most suitable.
         """
 
     def plan_tiles(
@@ -2930,7 +2940,7 @@ class ImageProcessor:
         cfg: halyard._tiling.TilingConfig,
     ) -> list[halyard._tiling.TilePlacement]:
         """
-        Where the tiles of a frame of width x height pixels lie; touches no pixel.
+        The placements of the tiles of a frame of width x height pixels; reads no pixel.
         """
 
     def tile_into(
@@ -2942,7 +2952,7 @@ class ImageProcessor:
         """
         Renders every tile of src into an image of alloc_tile_batch, from the top.
 
-        Returns their placements. Raises ValueError when the image is too short.
+        Returns their placements. Raises ValueError if the image is too short.
         """
 
     def tile_one(
@@ -2955,20 +2965,20 @@ class ImageProcessor:
         """
         Renders one tile of src into an image of the tile's size.
 
-        Raises ValueError when the placement does not lie in src at whole pixels.
+        Raises ValueError if the placement is not in src at whole pixels.
         """
 
 class _ReferenceProcessor(ImageProcessor):
     """
     Converts images: crop, flip, rotate, resize, place, colours, element type; draws results.
 
-    It always starts; what no backend of this machine serves raises RuntimeError when asked.
-    HALYARD_FORCE_BACKEND (opengl, g2d, cpu) pins a backend. One processor serves one call at a
-    time, other threads wait; give each thread its own to run side by side. A context manager.
+    Construction always succeeds; requests that no backend of this machine serves raise
+    RuntimeError. HALYARD_FORCE_BACKEND (opengl, g2d, cpu) selects a backend. One processor serves one call at a
+    time, other threads wait; give each thread its own to run in parallel. A context manager.
 
     Args:
-        egl_display: the display that OpenGL is to use; None: the first that works.
-        threads: most threads for one call; 0: all cores.
+        egl_display: the display for OpenGL; None: the first that works.
+        threads: maximum number of threads for one call; 0: all cores.
     """
 
     def __init__(self, egl_display: EglDisplayKindLike | None = None, threads: int = 0) -> None: ...
@@ -2984,7 +2994,7 @@ class _ReferenceProcessor(ImageProcessor):
     ) -> _ReferenceTensor:
         """
         An image of zeros in the memory that suits this machine's backends best. `access`: what
-        the CPU will do with it (none, read, write, readwrite). `compression` (any, ubwc, afbc,
+        the CPU does with it (none, read, write, readwrite). `compression` (any, ubwc, afbc,
         pvric, dcc) needs access "none".
         """
 
@@ -3006,9 +3016,9 @@ class _ReferenceProcessor(ImageProcessor):
     ) -> _ReferenceTensor:
         """
         An image over a DMA-BUF or shared memory of somebody else. Descriptors are duplicated:
-        close yours. `stride` and `offset` in bytes; without a stride rows are tight. Chroma
-        lies behind the luma unless it has a descriptor or an offset. With `require_sealed`,
-        memory that its owner can shrink is sealed, or refused: to read what an owner has taken
+        close yours. `stride` and `offset` in bytes; without a stride rows have no padding. Chroma
+        follows the luma unless it has a descriptor or an offset. With `require_sealed`,
+        memory that its owner can shrink is sealed, or refused: a read of memory that was taken taken
         away ends the process. Raises RuntimeError for planes that do not fit their memory.
         """
 
@@ -3067,7 +3077,7 @@ class _Span:
     def __exit__(self, *args: Any) -> None: ...
 
 class TrackInfo:
-    """What a tracker tells of one object after a frame."""
+    """The state of one tracked object after a frame."""
 
     def __init__(
         self,
@@ -3087,7 +3097,7 @@ class TrackInfo:
 
     @property
     def uuid(self) -> str:
-        """Name of the object, the same for all of its life: "f81d4fae-7dec-..."."""
+        """Id of the object, which never changes: "f81d4fae-7dec-..."."""
 
     @property
     def tracked_location(self) -> list[float]:
@@ -3095,7 +3105,7 @@ class TrackInfo:
 
     @property
     def count(self) -> int:
-        """Detections so far, the first counted."""
+        """Detections so far, including the first."""
 
     @property
     def created(self) -> int:
@@ -3114,7 +3124,7 @@ class TrackInfo:
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 class ActiveTrackInfo:
-    """A living track and the detection that it last took up."""
+    """A live track and its last detection."""
 
     @overload
     def __init__(self, track_info: TrackInfo, bbox: Sequence[float], score: float, label: int) -> None: ...
@@ -3140,7 +3150,7 @@ class ActiveTrackInfo:
 
 class ByteTrack:
     """
-    Follows objects by box overlap, detections of a low score too. One object may be used from
+    Follows objects by box overlap, with detections of a low score too. One object may be used from
     several threads; calls wait for each other.
     """
 
@@ -3154,7 +3164,7 @@ class ByteTrack:
         """
         Args:
             high_conf: score of the first pass, and needed to start a track; 0..1.
-            iou: least overlap with a track's predicted box; 0..1.
+            iou: minimum overlap with a track's predicted box; 0..1.
             update: share of the correction that a detection makes; clamped to 0..1.
             lifespan_ns: a track unseen for longer ends.
         """
@@ -3167,7 +3177,7 @@ class ByteTrack:
         timestamp_ns: int,
     ) -> list[TrackInfo | None]:
         """
-        Moves to the frame taken at timestamp_ns and associates its detections.
+        Advances to the frame of time timestamp_ns and associates its detections.
 
         Args:
             boxes: (N, 4) float x1, y1, x2, y2; pixels or fractions, not mixed.
@@ -3175,25 +3185,25 @@ class ByteTrack:
             labels: (N,) integers.
             timestamp_ns: not before that of the last call.
 
-        Returns a list of N: a TrackInfo, or None where a detection belongs to no track.
+        Returns a list of N: a TrackInfo, or None if a detection belongs to no track.
         Raises TypeError and ValueError naming the argument.
         """
 
     def get_active_tracks(self) -> list[ActiveTrackInfo]:
         """
-        Living tracks, those seen in the last frame first: a list of ActiveTrackInfo.
+        Live tracks, those seen in the last frame first: a list of ActiveTrackInfo.
         """
 
     @property
     def left_out(self) -> int:
         """
-        Detections of the last update that could be tracked and are not, because a tracker follows
-        1000 objects at once: the lowest scores beyond 1000 detections, and those that would have
-        begun a track when 1000 lived.
+        Detections of the last update that could be tracked but are not, because a tracker follows
+        at most 1000 objects: the lowest scores beyond 1000 detections, and those that would have
+        begun a track while 1000 were live.
         """
 
 class _Tracker:
-    """A tracker beside ByteTrack, used in the same way."""
+    """A tracker with the same interface as ByteTrack."""
 
     def update(
         self,
@@ -3203,7 +3213,7 @@ class _Tracker:
         timestamp_ns: int,
     ) -> list[TrackInfo | None]:
         """
-        Moves to the frame taken at timestamp_ns and associates its detections.
+        Advances to the frame of time timestamp_ns and associates its detections.
 
         Args:
             boxes: (N, 4) float x1, y1, x2, y2; pixels or fractions, not mixed.
@@ -3211,26 +3221,26 @@ class _Tracker:
             labels: (N,) integers.
             timestamp_ns: not before that of the last call.
 
-        Returns a list of N: a TrackInfo, or None where a detection belongs to no track.
+        Returns a list of N: a TrackInfo, or None if a detection belongs to no track.
         Raises TypeError and ValueError naming the argument.
         """
 
     def get_active_tracks(self) -> list[ActiveTrackInfo]:
         """
-        Living tracks, those seen in the last frame first: a list of ActiveTrackInfo.
+        Live tracks, those seen in the last frame first: a list of ActiveTrackInfo.
         """
 
     @property
     def left_out(self) -> int:
         """
-        Detections of the last update that could be tracked and are not, because a tracker follows
-        1000 objects at once: the lowest scores beyond 1000 detections, and those that would have
-        begun a track when 1000 lived.
+        Detections of the last update that could be tracked but are not, because a tracker follows
+        at most 1000 objects: the lowest scores beyond 1000 detections, and those that would have
+        begun a track while 1000 were live.
         """
 
 class OcSort(_Tracker):
     """
-    OC-SORT: trusts observations more than predictions; for objects that turn.
+    OC-SORT: trusts observations more than predictions; for objects that change direction.
     """
 
     def __init__(self, high_conf: float = 0.6, iou: float = 0.3, inertia: float = 0.2, min_hits: int = 3, lifespan_ns: int = 1000000000, is_class_aware: bool = False) -> None: ...
@@ -3241,7 +3251,7 @@ class Sort(_Tracker):
     def __init__(self, min_score: float = 0.0, iou: float = 0.3, min_hits: int = 3, lifespan_ns: int = 50000000, is_class_aware: bool = False) -> None: ...
 
 class _TrackerCore:
-    """What halyard.Tracker stands on."""
+    """The C++ part of halyard.Tracker."""
 
     def __init__(self, kind: str, options: dict[str, Any], step_ns: int) -> None: ...
 
@@ -3254,7 +3264,7 @@ class _TrackerCore:
     ) -> tuple[Any, Any, Any, Any, list[str], Any]:
         """
         Tracks that are not tentative, those seen first: boxes, scores, classes, ids, UUIDs,
-        index of the detection (all bits set: none). Without a time: a step after the last one.
+        index of the detection (all bits set: none). Without a time: one step after the last one.
         """
 
     @property
@@ -3278,7 +3288,7 @@ def _outlines(mask: Any, left: int, top: int, tolerance: float, holes: bool) -> 
 
 class ProtoData:
     """
-    What masks are made from: prototypes that all boxes share, a row of
+    The data of masks: prototypes that all boxes share, and a row of
     coefficients for each. Made by Decoder.decode_proto.
     """
 
@@ -3311,7 +3321,7 @@ class Output:
         """
         Args:
             shape: list of extents, outermost first.
-            dshape: list of (DimName, extent) in its place.
+            dshape: list of (DimName, extent) instead.
             decoder: family of the model.
         """
 
@@ -3324,7 +3334,7 @@ class Output:
         """
         Args:
             shape: list of extents, outermost first.
-            dshape: list of (DimName, extent) in its place.
+            dshape: list of (DimName, extent) instead.
             decoder: family of the model.
         """
 
@@ -3337,7 +3347,7 @@ class Output:
         """
         Args:
             shape: list of extents, outermost first.
-            dshape: list of (DimName, extent) in its place.
+            dshape: list of (DimName, extent) instead.
             decoder: family of the model.
         """
 
@@ -3350,7 +3360,7 @@ class Output:
         """
         Args:
             shape: list of extents, outermost first.
-            dshape: list of (DimName, extent) in its place.
+            dshape: list of (DimName, extent) instead.
             decoder: family of the model.
         """
 
@@ -3363,7 +3373,7 @@ class Output:
         """
         Args:
             shape: list of extents, outermost first.
-            dshape: list of (DimName, extent) in its place.
+            dshape: list of (DimName, extent) instead.
             decoder: family of the model.
         """
 
@@ -3376,7 +3386,7 @@ class Output:
         """
         Args:
             shape: list of extents, outermost first.
-            dshape: list of (DimName, extent) in its place.
+            dshape: list of (DimName, extent) instead.
             decoder: family of the model.
         """
 
@@ -3389,7 +3399,7 @@ class Output:
         """
         Args:
             shape: list of extents, outermost first.
-            dshape: list of (DimName, extent) in its place.
+            dshape: list of (DimName, extent) instead.
             decoder: family of the model.
         """
 
@@ -3402,18 +3412,18 @@ class Output:
         """
         Args:
             shape: list of extents, outermost first.
-            dshape: list of (DimName, extent) in its place.
+            dshape: list of (DimName, extent) instead.
             decoder: family of the model.
         """
 
     def with_quantization(self, scale: float, zero_point: int) -> Output:
         """
-        Of integer tensors: value = (stored - zero_point) * scale. Returns this object.
+        For integer tensors: value = (stored - zero_point) * scale. Returns this object.
         """
 
     def with_anchors(self, anchors: Sequence[Sequence[float]]) -> Output:
         """
-        Of detection outputs: pairs (width, height) in fractions. Returns this object.
+        For detection outputs: pairs (width, height) in fractions. Returns this object.
         """
 
     def with_normalized(self, normalized: bool) -> Output:
@@ -3426,9 +3436,9 @@ class Decoder:
     Decodes the outputs of one model; make it once, use it for every frame, from several
     threads at once if you like. Thresholds are read and written as attributes.
 
-    Boxes, keypoints and rotated boxes are in pixels of the network's input, whatever the model
-    holds. Raises ValueError for thresholds outside [0, 1], for integer outputs without
-    quantization and for boxes in fractions when input_dims is not known.
+    Boxes, keypoints and rotated boxes are in pixels of the network's input for every model.
+    Raises ValueError for thresholds outside [0, 1], for integer outputs without
+    quantization and for boxes in fractions if input_dims is not known.
     """
 
     def __init__(
@@ -3443,11 +3453,11 @@ class Decoder:
         """
         Args:
             config: dict that describes the model's outputs, of schema 1 or 2.
-            score_threshold: a box stays when its score is at least this.
-            iou_threshold: a box is suppressed when it overlaps a better one by more.
-            nms: Nms.Auto: as the configuration says, else Nms.ClassAware (of EdgeFirst HAL's decoder
+            score_threshold: a box is kept if its score is at least this.
+            iou_threshold: a box is suppressed if it overlaps a better one by more.
+            nms: Nms.Auto: the configuration's, else Nms.ClassAware (in EdgeFirst HAL's decoder
                 ClassAgnostic); None: no suppression.
-            input_dims: (width, height) of the network's input; wins over the configuration.
+            input_dims: (width, height) of the network's input; overrules the configuration.
             multi_label: every class of a box that reaches the threshold counts.
         """
 
@@ -3489,7 +3499,7 @@ class Decoder:
 
     @property
     def score_threshold(self) -> float:
-        """A box stays when its score is at least this; float."""
+        """A box is kept if its score is at least this; float."""
 
     @score_threshold.setter
     def score_threshold(self, arg: float, /) -> None: ...
@@ -3497,7 +3507,7 @@ class Decoder:
     @property
     def iou_threshold(self) -> float:
         """
-        A box is suppressed when it overlaps a better one by more than this; float.
+        A box is suppressed if it overlaps a better one by more than this; float.
         """
 
     @iou_threshold.setter
@@ -3505,26 +3515,28 @@ class Decoder:
 
     @property
     def pre_nms_top_k(self) -> int:
-        """Best candidates that enter suppression, 30000 at first; 0: all."""
+        """
+        Maximum number of candidates that enter suppression, the best ones; default 30000; 0: all.
+        """
 
     @pre_nms_top_k.setter
     def pre_nms_top_k(self, arg: Any, /) -> None: ...
 
     @property
     def max_det(self) -> int:
-        """Most boxes of a decode."""
+        """Maximum number of boxes of a decode."""
 
     @max_det.setter
     def max_det(self, arg: Any, /) -> None: ...
 
     @property
     def nms(self) -> Nms | None:
-        """Nms in force, never Auto; None: nothing is suppressed."""
+        """The Nms in use, never Auto; None: nothing is suppressed."""
 
     @property
     def multi_label(self) -> bool:
         """
-        Whether every class of a box that reaches the threshold counts, not the best alone.
+        Whether every class of a box that reaches the threshold counts, not only the best.
         """
 
     @property
@@ -3540,7 +3552,7 @@ class Decoder:
 
     @property
     def model_type(self) -> str:
-        """How the model's outputs are arranged: "yolo_det", "modelpack_seg"..."""
+        """The arrangement of the model's outputs: "yolo_det", "modelpack_seg"..."""
 
     @property
     def labels(self) -> list[str]:
@@ -3557,12 +3569,12 @@ class Decoder:
 
         Args:
             model_output: list or tuple with a tensor for each output: Tensor, NumPy array or
-                anything with a buffer or DLPack on the CPU; read where it lies.
-            max_boxes: most boxes given; None: max_det.
+                anything with a buffer or DLPack on the CPU; read without a copy.
+            max_boxes: maximum number of boxes; None: max_det.
             batch: the element of the batch; None: all of them.
 
-        Returns Detections; of a batch of several a list of these, one an element.
-        Raises TypeError (what is no tensor) and RuntimeError (shapes, dtypes, quantization).
+        Returns Detections; for a batch of several a list with one for each element.
+        Raises TypeError (not a tensor) and RuntimeError (shapes, dtypes, quantization).
         """
 
     @overload
@@ -3588,9 +3600,9 @@ class Decoder:
         batch: None = None,
     ) -> Any:
         """
-        The same boxes, and what masks are made from.
+        The same boxes, and the data that masks are made from.
 
-        Returns ProtoDetections, a tuple (boxes, scores, classes, ProtoData or None); of a
+        Returns ProtoDetections, a tuple (boxes, scores, classes, ProtoData or None); for a
         batch of several a list of these.
         """
 
@@ -3604,11 +3616,11 @@ class Decoder:
         coasting: bool = False,
     ) -> halyard._detections.Detections:
         """
-        Decodes the frame taken at `timestamp` (ns; None: the next of the tracker's rate) and
-        moves the tracker to it, of any kind. A batch of several needs `batch`: a tracker
+        Decodes the frame of time `timestamp` (ns; None: one frame later by the tracker's rate) and
+        updates the tracker, of any kind, with it. A batch of several needs `batch`: a tracker
         follows one camera.
 
-        Returns Detections with tracker_id: what the tracker has taken up, at its estimates;
+        Returns Detections with tracker_id: those that belong to a track, at its estimated boxes;
         with `coasting` the tracks that were not seen in this frame follow.
         """
 
@@ -3622,8 +3634,8 @@ class Decoder:
         multi_label: bool = False,
     ) -> Decoder:
         """
-        A decoder for an Engine, a model file, or its description, from what the model says of
-        itself, with C++'s defaults. Nms.Auto: as the model says, else ClassAware.
+        A decoder for an Engine, a model file, or its description, from the model's
+        metadata, with C++'s defaults. Nms.Auto: the model's rule, else ClassAware.
         """
 
     def explain(self) -> str:
@@ -3635,7 +3647,7 @@ class Decoder:
 class _ReferenceDecoder(Decoder):
     """
     The Decoder of programs written for EdgeFirst HAL: halyard.edgefirst.Decoder. Boxes have
-    the unit that normalized_boxes tells, the best 300 candidates enter suppression, thresholds
+    the unit of normalized_boxes, the best 300 candidates enter suppression, thresholds
     outside [0, 1] pass all or nothing, integers without quantization count as they are.
     """
 
@@ -3651,11 +3663,11 @@ class _ReferenceDecoder(Decoder):
         """
         Args:
             config: dict that describes the model's outputs, of schema 1 or 2.
-            score_threshold: a box stays when its score is at least this.
-            iou_threshold: a box is suppressed when it overlaps a better one by more.
-            nms: Nms.Auto: as the configuration says, else Nms.ClassAware (of EdgeFirst HAL's decoder
+            score_threshold: a box is kept if its score is at least this.
+            iou_threshold: a box is suppressed if it overlaps a better one by more.
+            nms: Nms.Auto: the configuration's, else Nms.ClassAware (in EdgeFirst HAL's decoder
                 ClassAgnostic); None: no suppression.
-            input_dims: (width, height) of the network's input; wins over the configuration.
+            input_dims: (width, height) of the network's input; overrules the configuration.
             multi_label: every class of a box that reaches the threshold counts.
         """
 
@@ -3711,7 +3723,9 @@ class _ReferenceDecoder(Decoder):
         max_boxes: int | None = 100,
         batch: int | None = None,
     ) -> halyard._results.ProtoDetections:
-        """The same boxes, up to max_det of them, and what masks are made from."""
+        """
+        The same boxes, up to max_det of them, and the data that masks are made from.
+        """
 
     def decode_tracked(  # type: ignore[override]
         self,
@@ -3721,17 +3735,17 @@ class _ReferenceDecoder(Decoder):
         max_boxes: int | None = 100,
         batch: int | None = None,
     ) -> halyard._results.TrackedDetections:
-        """Decodes element 0 and moves the tracker to it."""
+        """Decodes element 0 and updates the tracker with it."""
 
 class TensorSpec:
-    """What a model says of one of its inputs or outputs."""
+    """The metadata of one input or output of a model."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Extents, outermost first; a batch that may be any is 1."""
+        """Extents, outermost first; a variable batch is 1."""
 
     @property
     def dtype(self) -> str:
@@ -3742,15 +3756,15 @@ class TensorSpec:
 
     @property
     def format(self) -> PixelFormat | None:
-        """Of an input that is an image: PlanarRgb or Rgb."""
+        """Format of an image input: PlanarRgb or Rgb."""
 
     def __repr__(self) -> str: ...
 
 class Engine:
     """
-    A model file, loaded by the C++ engine over OpenVINO, whose libraries are those of the
+    A model file, run by the C++ engine with OpenVINO, whose libraries are those of the
     package openvino: `pip install halyard-vision[openvino]`. May be used from several threads
-    at once. A child of fork() can use no engine when its parent had opened one.
+    at once. A child of fork() can use no engine if its parent had opened one.
     """
 
     def __init__(self, path: str | os.PathLike[str], device: str = "CPU", threads: int = 0) -> None:
@@ -3760,8 +3774,8 @@ class Engine:
             device: OpenVINO's name.
             threads: of inference; 0: the engine's choice.
 
-        Raises MissingFileError, DataError (the file is no model) and UnsupportedError
-        (OpenVINO is not there: the message says what to install).
+        Raises MissingFileError, DataError (the file is not a model) and UnsupportedError
+        (no OpenVINO: the message tells what to install).
         """
 
     @property
@@ -3787,19 +3801,19 @@ class Engine:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What the file says beside the network."""
+        """The metadata of the file."""
 
     def create_input(self) -> Tensor:
         """
-        A new tensor for run(): of the first input's shape, dtype, quantization and format, so
-        that convert() fills it.
+        A new tensor for run(), with the first input's shape, dtype, quantization and format, so
+        that convert() can fill it.
         """
 
     def run(self, inputs: Any) -> list[Tensor]:
         """
         Runs on one input, or a list of one for each: Tensors or arrays of the model's shapes
-        and dtypes, read where they lie; leading axes of 1 may be missing. The interpreter is
-        released. The result lies in the engine's memory, alive as long as the tensors.
+        and dtypes, read without a copy; leading axes of 1 may be missing. The interpreter is
+        released. The result is in the engine's memory, alive as long as the tensors.
         """
 
     def __repr__(self) -> str: ...
@@ -3809,16 +3823,16 @@ def available_engines() -> list[str]:
 
 class ModelDescription:
     """
-    What a model's outputs mean: made by describe_model(), or from a document.
+    The meaning of a model's outputs: made by describe_model(), or from a document.
     """
 
     @staticmethod
     def from_json(text: str) -> ModelDescription:
-        """Of a document, as to_json() gives it."""
+        """From a document, as to_json() gives it."""
 
     @staticmethod
     def from_file(path: str | os.PathLike[str]) -> ModelDescription:
-        """Of a .json or .yaml file."""
+        """From a .json or .yaml file."""
 
     @property
     def task(self) -> str:
@@ -3834,14 +3848,14 @@ class ModelDescription:
 
     @property
     def warnings(self) -> list[str]:
-        """What a document says that was passed over."""
+        """Parts of the document that were ignored."""
 
     @property
     def origins(self) -> dict[str, str]:
-        """Where each value came from that no document gave."""
+        """The source of each value that is not from a document."""
 
     def explain(self) -> str:
-        """Lines that say which head is decoded, and where each value came from."""
+        """Lines with the head that is decoded and the source of each value."""
 
     def to_json(self) -> str:
         """The description as a document (JSON, version 2)."""
@@ -3852,8 +3866,8 @@ class ModelDescription:
 
 def describe_model(model: Engine | str | os.PathLike[str]) -> ModelDescription:
     """
-    What the decoder makes of a model: its task, labels, heads and units. Of an .onnx file
-    without an engine; others are opened by one.
+    How the decoder reads a model: its task, labels, heads and units. An .onnx file needs
+    no engine; others are opened by one.
 
     Raises MissingFileError, DataError and UnsupportedError (outputs of no known kind).
     """
@@ -3882,7 +3896,7 @@ class _CocoTruth:
     def match(self, labels: Sequence[str]) -> list[int | None]: ...
 
 class _PresetRun:
-    """A preset's way from an image to detections."""
+    """The steps of a preset from an image to detections."""
 
     def __init__(self, preset: str, conf: float | None, iou: float | None) -> None: ...
 
@@ -3903,7 +3917,7 @@ def _merge_tiled_detections(arg0: Any, arg1: Any, arg2: Any, arg3: Any, /) -> tu
 
 class TiledFrameAccumulator:
     """
-    Collects what was found in the tiles of one frame, in any order, and merges it.
+    Collects the detections of the tiles of one frame, in any order, and merges them.
     Any call after finalize() raises RuntimeError.
     """
 
@@ -3919,7 +3933,7 @@ class TiledFrameAccumulator:
             frame_dims: (width, height) of the frame in pixels.
             tiles_total: tiles of the frame.
             cfg: a MergeConfig.
-            est_per_tile: detections of a tile for which memory is taken at once.
+            est_per_tile: detections of a tile for which memory is allocated at once.
         """
 
     def push_tile(
@@ -3931,24 +3945,24 @@ class TiledFrameAccumulator:
         input_dims: tuple[int, int] | None = None,
     ) -> bool:
         """
-        Adds the detections of one tile: what a Decoder gives, with None for scores and
-        classes; or boxes (N, 4) in fractions of the network's input, or in its pixels where
+        Adds the detections of one tile: the result of a Decoder, with None for scores and
+        classes; or boxes (N, 4) in fractions of the network's input, or in its pixels if
         input_dims is given.
 
-        False, with nothing changed, for a tile that was there or is none of this frame.
+        False, with nothing changed, for a tile that was added before or is not of this frame.
         """
 
     def is_complete(self) -> bool:
-        """True when every tile is there."""
+        """True if every tile was added."""
 
     def remaining(self) -> int:
-        """Tiles that are not there yet."""
+        """Count of tiles that are still missing."""
 
     def finalize(
         self,
     ) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32], NDArray[numpy.uintp]]:
         """
-        Merges what is there: (boxes, scores, classes), boxes in frame pixels, best first.
+        Merges the added tiles: (boxes, scores, classes), boxes in frame pixels, best first.
         """
 
     def finalize_normalized(
@@ -3957,10 +3971,10 @@ class TiledFrameAccumulator:
         """The same with boxes in fractions of the frame."""
 
 def palette_color(index: int) -> tuple[int, int, int]:
-    """R, G, B of a class or track: the same index, the same colour."""
+    """R, G, B of a class or track: the same index has the same colour."""
 
 class _OverlayCore:
-    """What halyard.Overlay stands on."""
+    """The C++ part of halyard.Overlay."""
 
     def __init__(self, labels: Sequence[str], color_by: str, line_px: int, text_px: int, show_score: bool, trail_length: int, font: str) -> None: ...
 
@@ -3973,7 +3987,7 @@ class _OverlayCore:
     def paint(self, picture: Any, map: Any, colors: Sequence[Sequence[int]], opacity: float) -> None: ...
 
 class _FrameSource:
-    """What halyard.open() stands on."""
+    """The C++ part of halyard.open()."""
 
     def __init__(self, source: Any, picture_rate: float, limits: DecodeLimits | None) -> None: ...
 

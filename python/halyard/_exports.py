@@ -28,8 +28,8 @@ def rotated_to_source(rotated: Any, placement: Placement) -> Any:
     across = np.stack([-np.sin(angle), np.cos(angle)], 1) @ m.T
     size = rotated[:, 2:4] * np.stack([np.linalg.norm(along, axis=1),
                                        np.linalg.norm(across, axis=1)], 1)
-    turned = np.arctan2(along[:, 1], along[:, 0])[:, None]
-    return np.concatenate([placement.points_to_source(rotated[:, :2]), size, turned],
+    angles = np.arctan2(along[:, 1], along[:, 0])[:, None]
+    return np.concatenate([placement.points_to_source(rotated[:, :2]), size, angles],
                           1).astype(np.float32)
 
 

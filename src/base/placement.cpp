@@ -46,7 +46,7 @@ Affine turn_of(Rotation rotation, double width, double height) {
 }
 
 // The crop moved to the corner, then flipped and rotated.
-Affine turned(const RegionF& crop, Orientation o) {
+Affine orientation_map(const RegionF& crop, Orientation o) {
   const Affine cut{{1, 0, -crop.x, 0, 1, -crop.y}};
   return then(then(cut, flip_of(o.flip, crop.width, crop.height)),
               turn_of(o.rotation, crop.width, crop.height));
@@ -65,7 +65,7 @@ Placement::Placement(Size source, const RegionF& crop, Orientation orientation, 
   const double sx = content.width / (swaps ? crop.height : crop.width);
   const double sy = content.height / (swaps ? crop.width : crop.height);
   const Affine put{{sx, 0, static_cast<double>(content.x), 0, sy, static_cast<double>(content.y)}};
-  forward_ = then(turned(crop, orientation), put);
+  forward_ = then(orientation_map(crop, orientation), put);
   inverse_ = inverse(forward_);
 }
 
@@ -100,7 +100,7 @@ void Placement::set_nominal_scale(LetterboxRule rule, Size place) noexcept {
 void Placement::set_nominal_scale(double scale) noexcept {
   const Affine put{
       {scale, 0, static_cast<double>(content_.x), 0, scale, static_cast<double>(content_.y)}};
-  forward_ = then(turned(crop_, orientation_), put);
+  forward_ = then(orientation_map(crop_, orientation_), put);
   inverse_ = inverse(forward_);
 }
 

@@ -85,9 +85,9 @@ bool decoders_write(PixelFormat format) noexcept {
 }
 
 Result<Tensor> upright(const Tensor& image, PixelFormat format, Orientation orientation) {
-  const bool turned = swaps_axes(orientation.rotation);
-  const std::size_t width = turned ? image.height() : image.width();
-  const std::size_t height = turned ? image.width() : image.height();
+  const bool swaps = swaps_axes(orientation.rotation);
+  const std::size_t width = swaps ? image.height() : image.width();
+  const std::size_t height = swaps ? image.width() : image.height();
   HALYARD_TRY(Tensor converted, Tensor::create_image(width, height, format));
   HALYARD_TRY(Processor processor, Processor::create());
   HALYARD_RETURN_IF_ERROR(

@@ -102,7 +102,7 @@ void apply(const Arrays& a, const Run& run) {
   }
 }
 
-void convert(const Arrays& a, const ByteNormalization& how) {
+void normalize_arrays(const Arrays& a, const ByteNormalization& how) {
   switch (a.to.dtype) {
     case DType::u8:
       return apply<std::uint8_t>(a, [](const std::uint8_t* in, std::size_t count, std::byte* out) {
@@ -138,7 +138,7 @@ void convert(const Arrays& a, const ByteNormalization& how) {
   }
 }
 
-Status check(const Layout& from, const Layout& to, const ByteNormalization& how) {
+Status check_normalization(const Layout& from, const Layout& to, const ByteNormalization& how) {
   if (from.dtype != DType::u8 || from.rank != 3)
     return fail(Errc::unsupported, "from: must be u8 of three axes", "{} of {} axes",
                 to_string(from.dtype), from.rank);
@@ -152,14 +152,14 @@ Status check(const Layout& from, const Layout& to, const ByteNormalization& how)
     return fail(Errc::invalid_argument, "to: must have the extents of from",
                 "{} x {} x {}, from has {} x {} x {}", to.shape[0], to.shape[1], to.shape[2],
                 from.shape[0], from.shape[1], from.shape[2]);
-  if (how.scale > ByteScale::centered)
+  if (how.scale > ByteScale::symmetric)
     return fail(Errc::invalid_argument, "scale: not a value of ByteScale");
-  if (!is_float && how.scale != (to.dtype == DType::u8 ? ByteScale::none : ByteScale::centered))
-    return fail(Errc::unsupported, "scale: u8 takes none, i8 takes centered");
+  if (!is_float && how.scale != (to.dtype == DType::u8 ? ByteScale::none : ByteScale::symmetric))
+    return fail(Errc::unsupported, "scale: u8 takes none, i8 takes symmetric");
   if (how.zero_point && (*how.zero_point < 0 || *how.zero_point > 255))
     return fail(Errc::invalid_argument, "zero_point: must be 0 to 255", "{}", *how.zero_point);
-  if (how.zero_point.value_or(0) != 0 && how.scale != ByteScale::centered)
-    return fail(Errc::invalid_argument, "zero_point: needs ByteScale::centered", "{}",
+  if (how.zero_point.value_or(0) != 0 && how.scale != ByteScale::symmetric)
+    return fail(Errc::invalid_argument, "zero_point: needs ByteScale::symmetric", "{}",
                 *how.zero_point);
   return {};
 }
@@ -168,15 +168,15 @@ Status check(const Layout& from, const Layout& to, const ByteNormalization& how)
 
 Status normalize_bytes(const Layout& from, const std::byte* source, const Layout& to,
                        std::byte* destination, const ByteNormalization& how) {
-  HALYARD_RETURN_IF_ERROR(check(from, to, how));
+  HALYARD_RETURN_IF_ERROR(check_normalization(from, to, how));
   if (!may_share_bytes(from, source, to, destination)) {
-    convert({from, source, to, destination}, how);
+    normalize_arrays({from, source, to, destination}, how);
     return {};
   }
   HALYARD_TRY(const Layout plain, Layout::contiguous(from.dtype, from.dims()));
   std::vector<std::byte> elements(plain.size_bytes());
   copy_elements(from, source, plain, elements.data());
-  convert({plain, elements.data(), to, destination}, how);
+  normalize_arrays({plain, elements.data(), to, destination}, how);
   return {};
 }
 

@@ -29,8 +29,8 @@ void copy_axis(const Walk& walk, std::size_t axis, const std::byte* from, std::b
   }
 }
 
-void copy_elements(const Layout& from, const std::byte* source, const Layout& to,
-                   std::byte* destination) {
+void copy_tensor_elements(const Layout& from, const std::byte* source, const Layout& to,
+                          std::byte* destination) {
   Walk walk{&from, &to, from.rank, size_of(from.dtype)};
   while (walk.inner > 0) {
     const std::size_t axis = walk.inner - 1;
@@ -74,7 +74,7 @@ Status copy(const Tensor& source, Tensor& destination) {
     for (std::size_t i = 0; i < from.plane_count(); ++i)
       copy_plane(from.plane(i), to.plane(i));
   } else if (source.element_count() > 0) {
-    copy_elements(from.layout(), from.data(), to.layout(), to.writable());
+    copy_tensor_elements(from.layout(), from.data(), to.layout(), to.writable());
   }
   count_copy(source.size_bytes());
   return {};

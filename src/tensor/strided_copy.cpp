@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-<<<<<<< HEAD:src/tensor/strided_copy.cpp
 // Copies between arrays of any strides. Axes are merged where both sides allow it. Then either the
 // innermost axis is a run of bytes on both sides, or the array is transposed and is copied by
 // square blocks.
 #include "halyard/strided_copy.h"
-=======
-// Copies between strided arrays. Axes are merged where both sides allow it. Then either the
-// innermost axis is contiguous on both sides, or the array is transposed in square blocks.
-#include "tensor/strided_copy.h"
->>>>>>> prose8:python/src/tensor/strided_copy.cpp
 
 #include <algorithm>
 #include <cstdint>
@@ -172,17 +166,10 @@ void copy_elements(const Layout& from, const std::byte* source, const Layout& to
   copy_sized(size, common_axes(contiguous_like(to), to), elements.data(), destination);
 }
 
-<<<<<<< HEAD:src/tensor/strided_copy.cpp
 void copy_overlapping_elements(const Layout& from, const std::byte* source, const Layout& to,
                                std::byte* destination) {
-  // Bytes that are the same ones at two addresses are none of memmove's concern.
+  // memmove() cannot know that two addresses may map the same bytes.
   const bool is_one_mapping = may_share_bytes(from, source, to, destination);
-=======
-void copy_overlapping(const Layout& from, const std::byte* source, const Layout& to,
-                      std::byte* destination) {
-  // memmove cannot know that two addresses may map the same bytes.
-  const bool is_one_mapping = address_range(source, from).overlaps(address_range(destination, to));
->>>>>>> prose8:python/src/tensor/strided_copy.cpp
   if (is_one_mapping && from.is_contiguous() && to.is_contiguous()) {
     std::memmove(destination, source, from.size_bytes());
     return;

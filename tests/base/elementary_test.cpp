@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementary functions against the C library, their edges, and bounds of turned boxes.
+// Elementary functions against the C library, their edges, and bounds of rotated boxes.
 #include "base/elementary.h"
 
 #include <gtest/gtest.h>
@@ -76,11 +76,11 @@ TEST(Elementary, has_the_same_bits_on_every_machine) {
 
 TEST(RotatedBox, bounds_of_a_quarter_turn_swap_the_extents) {
   EXPECT_EQ(bounds({10, 20, 8, 4, 0}), (Box{6, 18, 14, 22}));
-  const Box turned = bounds({10, 20, 8, 4, quarter});
-  EXPECT_NEAR(turned.x1, 8, 1e-5);
-  EXPECT_NEAR(turned.y1, 16, 1e-5);
-  EXPECT_NEAR(turned.x2, 12, 1e-5);
-  EXPECT_NEAR(turned.y2, 24, 1e-5);
+  const Box rotated = bounds({10, 20, 8, 4, quarter});
+  EXPECT_NEAR(rotated.x1, 8, 1e-5);
+  EXPECT_NEAR(rotated.y1, 16, 1e-5);
+  EXPECT_NEAR(rotated.x2, 12, 1e-5);
+  EXPECT_NEAR(rotated.y2, 24, 1e-5);
 }
 
 TEST(RotatedBox, bounds_touch_the_corners) {

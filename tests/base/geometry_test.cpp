@@ -89,11 +89,11 @@ TEST(Letterbox, nothing_vanishes_or_leaves_the_target_under_any_rule) {
 }
 
 // Where pixel (x, y) of a 3 x 2 image goes, and the size of what comes out.
-struct Turned {
+struct Rotated {
   int x, y, width, height;
-  friend bool operator==(const Turned&, const Turned&) = default;
+  friend bool operator==(const Rotated&, const Rotated&) = default;
 };
-Turned turned(Turned at, Orientation o) {
+Rotated rotated(Rotated at, Orientation o) {
   if (o.flip == Flip::horizontal) at.x = at.width - 1 - at.x;
   if (o.flip == Flip::vertical) at.y = at.height - 1 - at.y;
   for (int quarter = 0; quarter < static_cast<int>(o.rotation); ++quarter)
@@ -115,8 +115,8 @@ TEST(Orientation, one_after_the_other_moves_pixels_as_both_do) {
   for (const Orientation first : all_orientations()) {
     for (const Orientation second : all_orientations()) {
       for (int i = 0; i < 6; ++i) {
-        const Turned pixel{i % 3, i / 3, 3, 2};
-        EXPECT_EQ(turned(pixel, then(first, second)), turned(turned(pixel, first), second))
+        const Rotated pixel{i % 3, i / 3, 3, 2};
+        EXPECT_EQ(rotated(pixel, then(first, second)), rotated(rotated(pixel, first), second))
             << static_cast<int>(first.flip) << static_cast<int>(first.rotation)
             << static_cast<int>(second.flip) << static_cast<int>(second.rotation);
       }
@@ -127,9 +127,9 @@ TEST(Orientation, one_after_the_other_moves_pixels_as_both_do) {
 TEST(Orientation, the_inverse_moves_every_pixel_back) {
   for (const Orientation o : all_orientations()) {
     for (int i = 0; i < 6; ++i) {
-      const Turned pixel{i % 3, i / 3, 3, 2};
-      EXPECT_EQ(turned(turned(pixel, o), inverse(o)), pixel);
-      EXPECT_EQ(turned(turned(pixel, inverse(o)), o), pixel);
+      const Rotated pixel{i % 3, i / 3, 3, 2};
+      EXPECT_EQ(rotated(rotated(pixel, o), inverse(o)), pixel);
+      EXPECT_EQ(rotated(rotated(pixel, inverse(o)), o), pixel);
     }
     EXPECT_EQ(then(o, inverse(o)), Orientation{});
   }
@@ -177,10 +177,10 @@ TEST(Placement, turns_clockwise_after_the_flip) {
   // A 4 x 2 source; its top left pixel centre is (0.5, 0.5).
   const Region all{0, 0, 4, 2};
   const Point corner{0.5F, 0.5F};
-  const Point turned = Placement({4, 2}, all, {Flip::none, Rotation::cw90}, {2, 4}, {0, 0, 2, 4})
-                           .to_destination(corner);
-  EXPECT_FLOAT_EQ(turned.x, 1.5F);
-  EXPECT_FLOAT_EQ(turned.y, 0.5F);
+  const Point rotated = Placement({4, 2}, all, {Flip::none, Rotation::cw90}, {2, 4}, {0, 0, 2, 4})
+                            .to_destination(corner);
+  EXPECT_FLOAT_EQ(rotated.x, 1.5F);
+  EXPECT_FLOAT_EQ(rotated.y, 0.5F);
   const Point both =
       Placement({4, 2}, all, {Flip::horizontal, Rotation::cw90}, {2, 4}, {0, 0, 2, 4})
           .to_destination(corner);
@@ -217,7 +217,7 @@ TEST(Placement, pixel_centres_map_exactly_both_ways_under_every_orientation) {
     const Placement p({40, 30}, crop, o, {32, 28}, content);
     for (int y = 0; y < crop.height; ++y) {
       for (int x = 0; x < crop.width; ++x) {
-        const Turned to = turned({x, y, crop.width, crop.height}, o);
+        const Rotated to = rotated({x, y, crop.width, crop.height}, o);
         const Point source{static_cast<float>(crop.x + x) + 0.5F,
                            static_cast<float>(crop.y + y) + 0.5F};
         const Point shown{static_cast<float>(content.x + to.x) + 0.5F,
@@ -288,7 +288,7 @@ TEST(Placement, a_free_map_goes_both_ways) {
   const Point back = p.to_source(there);
   EXPECT_FLOAT_EQ(back.x, 20);
   EXPECT_FLOAT_EQ(back.y, 8);
-  // The box around four turned corners, clipped to the image.
+  // The box around four rotated corners, clipped to the image.
   const Box box = p.to_destination(Box{0, 0, 8, 4});
   EXPECT_EQ(box, (Box{3, 8, 8, 12}));
   EXPECT_EQ(p.to_source(Box{-500, -500, 500, 500}), (Box{0, 0, 100, 80}));

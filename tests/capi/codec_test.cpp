@@ -162,24 +162,24 @@ TEST(CapiCodec, converts_decoded_images_as_they_are_stored) {
             0)
       << hal_last_error();
   EXPECT_NEAR(byte_at(stored, 23), 220, 3) << "the right half is bright";
-  const Tensor turned = make_image(16, 24, HAL_PIXEL_FORMAT_GREY);
-  ASSERT_EQ(hal_image_processor_convert(processor.get(), tensor.get(), turned.get(),
+  const Tensor rotated = make_image(16, 24, HAL_PIXEL_FORMAT_GREY);
+  ASSERT_EQ(hal_image_processor_convert(processor.get(), tensor.get(), rotated.get(),
                                         HAL_ROTATION_ROTATE90, HAL_FLIP_NONE, nullptr),
             0)
       << hal_last_error();
-  EXPECT_NEAR(byte_at(turned, 15), 30, 3) << "the left half is on top";
+  EXPECT_NEAR(byte_at(rotated, 15), 30, 3) << "the left half is on top";
 }
 
 TEST(CapiCodec, loads_images_upright_in_any_format) {
   const halyard::test::Folder folder;
-  const std::string path = folder / "turned.jpg";
+  const std::string path = folder / "rotated.jpg";
   write(path, oriented(jpeg(folder), 6));
   for (const auto format : {HAL_PIXEL_FORMAT_RGB, HAL_PIXEL_FORMAT_GREY, HAL_PIXEL_FORMAT_NV12,
                             HAL_PIXEL_FORMAT_PLANAR_RGB, HAL_PIXEL_FORMAT_BGRA}) {
     const Tensor tensor(hal_tensor_load_file(path.c_str(), format));
     ASSERT_TRUE(tensor) << format << hal_last_error();
     EXPECT_EQ(hal_tensor_pixel_format(tensor.get()), format);
-    EXPECT_EQ(hal_tensor_width(tensor.get()), 16U) << "a quarter turn";
+    EXPECT_EQ(hal_tensor_width(tensor.get()), 16U) << "a rotation by 90 degrees";
     EXPECT_EQ(hal_tensor_height(tensor.get()), 24U);
   }
   const Tensor grey(hal_tensor_load_file(path.c_str(), HAL_PIXEL_FORMAT_GREY));

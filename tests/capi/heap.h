@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much of the heap is in use. Under a sanitizer, whose allocator does not count here, its own
-// check for leaks stands in.
+// check for leaks replaces it.
 #pragma once
 
 #include <malloc.h>

@@ -218,16 +218,16 @@ TEST(VideoOrientation, every_orientation_goes_through_a_file) {
 
 TEST(VideoOrientation, writer_refuses_what_the_file_cannot_say) {
   const Folder folder;
-  Tensor turned = numbered_image(1);
-  turned.set_orientation({Flip::none, Rotation::cw90});
+  Tensor rotated = numbered_image(1);
+  rotated.set_orientation({Flip::none, Rotation::cw90});
   auto other = *VideoWriter::create(folder / "clip.mkv", {128, 96}, 25);
-  const Status refused = other.write(turned);
+  const Status refused = other.write(rotated);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::unsupported);
   EXPECT_NE(refused.error().message().find("upright"), std::string::npos);
   auto writer = *VideoWriter::create(folder / "clip.mp4", {128, 96}, 25);
   ASSERT_TRUE(writer.write(numbered_image(0)));
-  EXPECT_FALSE(writer.write(turned));
+  EXPECT_FALSE(writer.write(rotated));
   ASSERT_TRUE(writer.write(numbered_image(1)));
   EXPECT_TRUE(writer.finish());
 }

@@ -204,7 +204,7 @@ TEST(VideoWriter, refusals_are_typed) {
 
 TEST(VideoWriter, full_disk_is_an_os_error_and_leaves_nothing) {
   const Folder folder;
-  // A limit on the size of files stands for the full disk.
+  // A limit on the size of files acts as the full disk.
   struct rlimit old {};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
   auto* const handler = std::signal(SIGXFSZ, SIG_IGN);

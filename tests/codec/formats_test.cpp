@@ -291,7 +291,7 @@ TEST(Formats, cut_files_are_errors_at_every_length) {
       const auto image = load_image(cut);
       // A GIF is whole without its last byte, which says that there is no more.
       if (image && type == ImageFileType::gif && length + 1 == file.size()) continue;
-      // libwebp and libtiff do without what stands behind the pixels.
+      // libwebp and libtiff do not need what follows the pixels.
       if (image && (type == ImageFileType::webp || type == ImageFileType::tiff)) {
         EXPECT_EQ(pixels_of(*image), pixels_of(*load_image(std::span<const std::byte>(file))));
         continue;
@@ -360,9 +360,9 @@ TEST(Formats, orientations_go_both_ways_where_the_file_has_them) {
       }
     }
   }
-  Tensor turned = scene(PixelFormat::rgb);
-  turned.set_orientation({Flip::none, Rotation::cw90});
-  EXPECT_EQ(encode_bmp(turned).error().code, Errc::unsupported);
+  Tensor rotated = scene(PixelFormat::rgb);
+  rotated.set_orientation({Flip::none, Rotation::cw90});
+  EXPECT_EQ(encode_bmp(rotated).error().code, Errc::unsupported);
 }
 
 TEST(Formats, what_cannot_be_written_is_refused) {

@@ -15,7 +15,7 @@ using test::plain_jpeg;
 using test::plane_bytes;
 using test::Stored;
 
-// The native planes that libjpeg's repeated YCbCr pixels stand for.
+// The native planes that libjpeg's repeated YCbCr pixels mean.
 struct Planes {
   std::vector<std::uint8_t> luma, cbcr;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases whose outcome follows from the definitions alone. Those that other tests show stand in
+// Cases whose outcome follows from the definitions alone. Those that other tests show are in
 // known_cases_test.cpp's list.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a head gives beside upright boxes: turned boxes, several classes of a box, classes of the
+// What a head gives beside upright boxes: rotated boxes, several classes of a box, classes of the
 // image; presets of options.
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using testing_decode::transposed;
 constexpr float pi = 3.14159265358979F;
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-// ---- turned boxes ----------------------------------------------------------------------------
+// ---- rotated boxes ----------------------------------------------------------------------------
 
 ModelDescription rotated(std::vector<std::size_t> shape) {
   auto out = model_of({128, 128}, {output_of(OutputRole::detection, std::move(shape))});
@@ -104,7 +104,7 @@ TEST(RotatedHead, of_levels_turns_the_middle_between_the_sides_too) {
                                tensor_of<float>({1, 1, 2, 3}, {0, 0.9F, 0, 0, 0, 0}),
                                tensor_of<float>({1, 1, 2, 1}, {quarter, 0})});
   ASSERT_EQ(out.rotated.size(), 1U);
-  // The middle lies (1, 1) from the cell's centre, turned by a right angle: (-1, 1).
+  // The middle lies (1, 1) from the cell's centre, rotated by a right angle: (-1, 1).
   EXPECT_NEAR(out.rotated[0].cx, (0.5F - 1) * 8, 1e-4);
   EXPECT_NEAR(out.rotated[0].cy, (0.5F + 1) * 8, 1e-4);
   EXPECT_FLOAT_EQ(out.rotated[0].width, 32);

@@ -125,7 +125,7 @@ TEST(Decoder, refuses_labels_that_are_not_one_for_each_class) {
   const auto combined = Decoder::create(description);
   ASSERT_FALSE(combined);
   EXPECT_EQ(combined.error().message(),
-            "labels: the must be one per class: 13 given, the outputs have 6 classes");
+            "labels: must be one per class: 13 given, the outputs have 6 classes");
   description.origins = {{"labels", "labels.txt beside model.onnx"}};
   EXPECT_NE(Decoder::create(description)
                 .error()

@@ -123,7 +123,7 @@ void add_yolo(std::vector<HeadLayout>& out) {
                          {four, class_scores, mask_row}, boxes_first));
   out.push_back(combined("YOLO poses", "`[1, 4 + C + 3 P, N]`", {four, class_scores, points_of_one},
                          features_first));
-  out.push_back(combined("YOLO turned boxes", "`[1, 4 + C + 1, N]`",
+  out.push_back(combined("YOLO rotated boxes", "`[1, 4 + C + 1, N]`",
                          {four, class_scores, angle_of_one}, features_first));
 }
 
@@ -145,7 +145,7 @@ void add_split(std::vector<HeadLayout>& out) {
   out.push_back(std::move(two));
   out.push_back(split("YOLO split poses", "keypoints `[1, 3 P, N]`",
                       {split_boxes, split_scores, split_points}, features_first));
-  out.push_back(split("YOLO split turned boxes", "angles `[1, 1, N]`",
+  out.push_back(split("YOLO split rotated boxes", "angles `[1, 1, N]`",
                       {split_boxes, split_scores, split_angle}, features_first));
 }
 
@@ -163,7 +163,7 @@ void add_levels(std::vector<HeadLayout>& out) {
                           usual, {split_masks}));
   out.push_back(by_levels("YOLO poses by levels", "keypoints `[1, H, W, 3 P]`", Coded::bins, false,
                           usual, {split_points}));
-  out.push_back(by_levels("YOLO turned boxes by levels", "angles `[1, H, W, 1]`", Coded::bins,
+  out.push_back(by_levels("YOLO rotated boxes by levels", "angles `[1, H, W, 1]`", Coded::bins,
                           false, usual, {split_angle}));
 }
 
@@ -172,7 +172,7 @@ void add_rows(std::vector<HeadLayout>& out) {
   out.push_back(end_to_end("YOLO26", "`[1, N, 6]`", {}));
   out.push_back(end_to_end("YOLO26 masks", "`[1, N, 6 + K]`, prototypes", {mask_row}));
   out.push_back(end_to_end("YOLO26 poses", "`[1, N, 6 + 3 P]`", {points_of_one}));
-  out.push_back(end_to_end("YOLO26 turned boxes", "`[1, N, 7]`", {angle_of_one}));
+  out.push_back(end_to_end("YOLO26 rotated boxes", "`[1, N, 7]`", {angle_of_one}));
   out.push_back(split("YOLO26 split", "boxes `[1, N, 4]`, scores and classes `[1, N, 1]`",
                       {split_boxes, best, label}, boxes_first));
   out.push_back(split("YOLO26 split masks", "the same, coefficients, prototypes",

@@ -121,7 +121,7 @@ inline void add_prototypes(HeadLayout& layout, bool channels_first) {
             channels_first ? std::size_t{1} : std::size_t{3}}));
 }
 
-/// One tensor; what stands in it says the task.
+/// One tensor; the task defines its content.
 inline HeadLayout combined(std::string head, std::string text, const Blocks& blocks, Order order,
                            std::string version = "", std::size_t boxes = layout_boxes) {
   HeadLayout out = begin(std::move(head), std::move(text), boxes);

@@ -122,7 +122,7 @@ TEST_F(TilesTest, refuses_crops_strange_tiles_and_small_batches_by_name) {
   outside.back().region = {0, 0, std::numeric_limits<std::int32_t>::max(), 4};
   EXPECT_EQ(refusal({}, outside, batch_), "tiles: on");
   const Tensor small = Tensor::create_image_batch(2, 32, 32, PixelFormat::rgb).value();
-  EXPECT_EQ(refusal({}, tiles_, small), "tiles: mo");
+  EXPECT_EQ(refusal({}, tiles_, small), "tiles: mu");
   const Tensor image = Tensor::create_image(32, 32, PixelFormat::rgb).value();
   EXPECT_EQ(refusal({}, tiles_, image), "batch: ne");
 }

@@ -63,7 +63,7 @@ TEST(ValueMap, keeps_codes_for_u16_where_a_quantization_says_that_they_are_codes
   EXPECT_EQ(codes.scale, (std::array<float, 4>{1, 1, 1, 1}));
   EXPECT_EQ(codes.bias, (std::array<float, 4>{0, 0, 0, 0}));
   const ValueMap full = map_of(DType::u16, Quantization::per_tensor(1.0F / 65535));
-  EXPECT_FLOAT_EQ(full.scale[0], 257) << "the whole range stands for 1";
+  EXPECT_FLOAT_EQ(full.scale[0], 257) << "the whole range means 1";
 }
 
 TEST(ValueMap, divides_by_each_channels_scale_and_adds_its_zero_point) {

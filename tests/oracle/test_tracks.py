@@ -133,7 +133,7 @@ def test_switches_of_a_known_result_are_counted(program, tmp_path):
                                       "KITTI-17"])
 def test_one_trackers_results_judge_another_as_trackeval_does(program, testdata, tmp_path, tracker,
                                                               sequence):
-    """Real scenes have no truth here; the results of OC-SORT stand in for it."""
+    """Real scenes have no truth here; the results of OC-SORT replace it."""
     detections = testdata / "mot" / f"{sequence}.txt"
     program.run("track", "--mot", detections, "--tracker", "ocsort", "--out", tmp_path / "gt.txt")
     text = program.run("track", "--mot", detections, "--tracker", tracker, "--gt",

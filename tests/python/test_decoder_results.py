@@ -266,9 +266,9 @@ def test_rotated_boxes_come_out_and_are_mapped():
         ef.Tensor.image(SIDE, SIDE, ef.PixelFormat.Rgb, ef.TensorMemory.MEM),
         ef.Tensor.image(SIDE, SIDE, ef.PixelFormat.Rgb, ef.TensorMemory.MEM),
         flip=ef.Flip.Horizontal)
-    turned = flipped.to_source(found).obb[0]
-    assert np.allclose(turned[2:4], [200, 40])
-    assert np.tan(turned[4]) == pytest.approx(-np.tan(ANGLE))
+    rotated = flipped.to_source(found).obb[0]
+    assert np.allclose(rotated[2:4], [200, 40])
+    assert np.tan(rotated[4]) == pytest.approx(-np.tan(ANGLE))
     tracked = oriented().decode_tracked(ef.ByteTrack(), 0, [ORIENTED])
     assert np.allclose(tracked.obb, found.obb)
 

@@ -86,9 +86,9 @@ def test_suppression_by_class_or_over_all():
     kept = found.with_nms(0.5, class_agnostic=True)
     assert kept.class_id.tolist() == [0, 2] and kept.names == tuple(NAMES)
     assert len(found.with_nms(0.9, class_agnostic=True)) == 3
-    turned = np.array([[50, 50, 80, 4, 0], [50, 50, 80, 4, np.pi / 2], [50, 50, 80, 4, 0.01]], "f")
-    crossed = halyard.Detections(BOXES * 0 + [10, 10, 90, 90], [0.9, 0.8, 0.7], obb=turned)
-    assert np.allclose(crossed.with_nms(0.5).obb, turned[:2])  # the cross stays, the double goes
+    rotated = np.array([[50, 50, 80, 4, 0], [50, 50, 80, 4, np.pi / 2], [50, 50, 80, 4, 0.01]], "f")
+    crossed = halyard.Detections(BOXES * 0 + [10, 10, 90, 90], [0.9, 0.8, 0.7], obb=rotated)
+    assert np.allclose(crossed.with_nms(0.5).obb, rotated[:2])  # the cross stays, the double goes
     with pytest.raises(ValueError, match="iou_threshold"):
         made().with_nms(1.5)
 

@@ -115,9 +115,9 @@ def test_ids_choose_colours_and_leave_trails():
 
 def test_keypoints_and_oriented_boxes_are_drawn():
     pixels = np.zeros((H, W, 3), np.uint8)
-    turned = np.array([[80, 60, 60, 20, np.pi / 4]], np.float32)
+    rotated = np.array([[80, 60, 60, 20, np.pi / 4]], np.float32)
     halyard.Overlay().draw(pixels, halyard.Detections(
-        [[20, 20, 140, 110]], [0.9], [0], obb=turned,
+        [[20, 20, 140, 110]], [0.9], [0], obb=rotated,
         keypoints=[[[50, 90, 1], [60, 95, 0.2], [np.nan, 3, 1]]]))
     color = halyard.palette_color(0)
     assert (pixels[88:93, 48:53] == color).all() and not pixels[95, 60].any()

@@ -194,8 +194,8 @@ def test_from_numpy_shares_memory():
     array[1, 2] = 99
     np.asarray(tensor)[0, 0] = 55
     assert np.asarray(tensor)[1, 2] == 99 and array[0, 0] == 55
-    turned = halyard.from_numpy(array[::-1, ::2])
-    assert turned.strides == array[::-1, ::2].strides and np.asarray(turned)[0, 0] == array[2, 0]
+    rotated = halyard.from_numpy(array[::-1, ::2])
+    assert rotated.strides == array[::-1, ::2].strides and np.asarray(rotated)[0, 0] == array[2, 0]
     array.flags.writeable = False
     fixed = halyard.from_numpy(array)
     assert not fixed.is_writable and not np.asarray(fixed).flags.writeable

@@ -275,7 +275,7 @@ TEST_P(BufferAccessTest, a_fence_ends_the_operation) {
   EXPECT_EQ(error_of(buffer_.submit(Fd())).code, Errc::invalid_argument);
 }
 
-// A party's name stands in the errors of its buffer.
+// A party's name is in the errors of its buffer.
 TEST_P(BufferAccessTest, errors_of_wrong_states_name_the_party) {
   auto buffer =
       value_of(allocate_negotiated(agreed(tensor_in(GetParam())), {.party = "app"})).at(0);

@@ -78,7 +78,8 @@ TEST(NegotiatedBuffer, begins_where_the_parties_want_it) {
   const Error error =
       error_of(allocate_negotiated(agreed(tensor_in("memfd", R"(, "g.base_align": 65536)"))));
   EXPECT_EQ(error.code, Errc::unsupported);
-  EXPECT_NE(error.message().find("65536 does not divide a page"), std::string::npos)
+  EXPECT_NE(error.message().find("must divide the page size for this memory: 65536"),
+            std::string::npos)
       << error.message();
 }
 

@@ -31,7 +31,7 @@ struct Object {
   Box box;
   float score = 0.9F;
   int label = 0;
-  float mark = 0;  // what stands behind the scores
+  float mark = 0;  // what follows the scores
 };
 
 enum class Extra { masks, stored_masks, keypoints, angle };

@@ -144,30 +144,30 @@ TEST(Slice, of_planes_below_each_other_drops_a_quantization_per_row_or_column) {
 }
 
 TEST(Orientation, goes_with_the_rows_that_it_speaks_of) {
-  const Orientation turned{Flip::horizontal, Rotation::cw90};
+  const Orientation rotated{Flip::horizontal, Rotation::cw90};
   // Rows of DMA memory have gaps, which reshape() refuses.
   Tensor image = *Tensor::create_image(16, 8, PixelFormat::rgb, DType::u8, Memory::mem);
   EXPECT_EQ(image.orientation(), Orientation{});
   EXPECT_EQ(image.upright_size(), (Size{16, 8}));
-  image.set_orientation(turned);
+  image.set_orientation(rotated);
   EXPECT_EQ(image.upright_size(), (Size{8, 16}));
-  EXPECT_EQ(image.slice({2, 2, 4, 3})->orientation(), turned);
+  EXPECT_EQ(image.slice({2, 2, 4, 3})->orientation(), rotated);
   EXPECT_EQ(image.slice({2, 2, 4, 3})->upright_size(), (Size{3, 4}));
   EXPECT_EQ(image.reshape({std::size_t{16 * 8 * 3}})->orientation(), Orientation{});
   EXPECT_EQ(image.reconfigured(8, 16, PixelFormat::rgb)->orientation(), Orientation{});
 
   Tensor copied = image;
-  EXPECT_EQ(copied.orientation(), turned);
+  EXPECT_EQ(copied.orientation(), rotated);
   const Tensor moved = std::move(copied);
-  EXPECT_EQ(moved.orientation(), turned);
+  EXPECT_EQ(moved.orientation(), rotated);
   EXPECT_EQ(copied.orientation(), Orientation{});  // NOLINT(bugprone-use-after-move)
   Tensor assigned;
   assigned = Tensor(moved);
-  EXPECT_EQ(assigned.orientation(), turned);
+  EXPECT_EQ(assigned.orientation(), rotated);
 
   Tensor batch = *Tensor::create_image_batch(2, 16, 8, PixelFormat::rgb);
-  batch.set_orientation(turned);
-  EXPECT_EQ(batch.batch(1)->orientation(), turned);
+  batch.set_orientation(rotated);
+  EXPECT_EQ(batch.batch(1)->orientation(), rotated);
 }
 
 TEST(Image, sizes_may_come_as_one) {

@@ -144,8 +144,8 @@ class Geometry(ConvertTest):
         nearest = ("--filter", "nearest", "--pad", "0,0,0", "--affine")
         shifted = self.convert(range(1, 7), "3x2", *nearest, "1,0,1,0,1,0")
         self.assertEqual(list(shifted), [0, 1, 2, 0, 4, 5])
-        turned = self.convert(range(12), "4x3", *nearest, "0,-1,3,1,0,0", "--size", "3x4")
-        self.assertEqual(turned, self.convert(range(12), "4x3", "--rotate", 90))
+        rotated = self.convert(range(12), "4x3", *nearest, "0,-1,3,1,0,0", "--size", "3x4")
+        self.assertEqual(rotated, self.convert(range(12), "4x3", "--rotate", 90))
         self.fail_with(1, "convert", IMAGE, self.dir / "x.png", "--affine", "1,1,0,1,1,0",
                        says="affine")
 

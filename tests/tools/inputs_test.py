@@ -58,8 +58,8 @@ class StandardInput(ProgramTest):
                 line += [option, "-"]
             self.fail_with(2, *line, says=f"{option} -: must name a file")
         self.fail_with(2, "convert", IMAGE, "-", says="OUT -: must name a file")
-        self.fail_with(1, "info", "-", says="no image", input=b"hello")
-        self.fail_with(1, "info", "-", says="no image", input=b"")
+        self.fail_with(1, "info", "-", says="file must be JPEG", input=b"hello")
+        self.fail_with(1, "info", "-", says="file must be JPEG", input=b"")
         self.assert_only()
 
 

@@ -128,7 +128,7 @@ class Mot(ResultsTest):
         lines = [line.split(",") for line in out.read_text().splitlines()]
         self.assertEqual([(int(line[0]), int(line[1])) for line in lines], wanted)
         self.assertGreater(len(wanted), 0)
-        # Read as a truth, where an id stands at most once in a frame.
+        # Read as a truth, where an id is at most once in a frame.
         self.succeed("track", "--mot", out, "--gt", out)
 
 

@@ -170,7 +170,8 @@ class Masks(ValTest):
         refused([SQUARE], {"size": [100, 200], "counts": [2 ** 32]}, "counts[0]: must be")
         refused([SQUARE], {"size": [100, 200], "counts": 5}, "counts: must be a text or an array")
         # Unfinished, no such character, too long, negative.
-        for text, says in (("P", "characters"), ("0\u00e4", "characters"), ("n" * 10, "characters"),
+        for text, says in (("P", "must be characters"), ("0\u00e4", "must be characters"),
+                           ("n" * 10, "must be characters"),
                            ("@", "a run is negative")):
             refused([SQUARE], {"size": [100, 200], "counts": text},
                     "segmentation.counts: " + says)

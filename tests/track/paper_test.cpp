@@ -108,7 +108,7 @@ TEST(ByteTrackPaper, of_two_tracks_in_one_place_the_older_stays) {
   auto tracker = seen_once();
   for (int i = 1; i < 4; ++i)
     update(tracker, {found(here)}, i * frame);
-  // Another object appears, is believed, and then stands where the first was lost.
+  // Another object appears, is believed, and then is where the first was lost.
   update(tracker, {found(beside(60))}, 4 * frame);
   update(tracker, {found(beside(60))}, 5 * frame);
   for (int i = 0; i < 9; ++i)

@@ -22,7 +22,7 @@ ByteNormalization normalization_of(Normalization mode, DType dtype) {
   ByteNormalization out;
   out.scale = mode == Normalization::raw            ? ByteScale::none
               : mode == Normalization::without_sign ? ByteScale::unit
-                                                    : ByteScale::centered;
+                                                    : ByteScale::symmetric;
   return out;
 }
 
@@ -59,7 +59,7 @@ void normalize(const PyTensor& self, nb::handle dst, nb::handle normalization,
     throw nb::type_error("dst: must be uint8, int8, float16, float32 or float64");
   check_image(source, to);
   ByteNormalization how = normalization_of(mode, to.dtype);
-  if (zero != 0 && how.scale != ByteScale::centered)
+  if (zero != 0 && how.scale != ByteScale::symmetric)
     raise(Errc::invalid_argument, "zero_point: only with SIGNED");
   if (has_zero_point) how.zero_point = zero;
   check(released([&] { return fill(source, to, output.writable(), how); }));

@@ -30,15 +30,4 @@ class StridedArray {
   const std::byte* data_ = nullptr;
 };
 
-<<<<<<< HEAD:python/src/tensor/strided_array.h
-=======
-/// Copies element i of `from` to element i of `to`, in C order; dtypes and counts are equal, memory
-/// is disjoint. Transposed arrays are copied in blocks, so that each cache line is read once.
-void copy_in_order(const Layout& from, const std::byte* source, const Layout& to,
-                   std::byte* destination);
-/// The same if source and destination may share bytes: as if the source had been copied first.
-void copy_overlapping(const Layout& from, const std::byte* source, const Layout& to,
-                      std::byte* destination);
-
->>>>>>> prose8:python/src/tensor/strided_copy.h
 }  // namespace halyard::python

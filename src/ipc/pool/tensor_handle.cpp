@@ -125,12 +125,12 @@ Result<TensorHandle> TensorHandle::permute(std::span<const std::size_t> order) c
     return fail(Errc::invalid_argument, "order: must name each axis once", "{} of {} axes",
                 order.size(), rank());
   }
-  Layout turned = layout();
+  Layout rotated = layout();
   for (std::size_t i = 0; i < order.size(); ++i) {
-    turned.shape[i] = layout().shape[order[i]];
-    turned.stride_bytes[i] = layout().stride_bytes[order[i]];
+    rotated.shape[i] = layout().shape[order[i]];
+    rotated.stride_bytes[i] = layout().stride_bytes[order[i]];
   }
-  return over(buffer(), turned, device_, offset_bytes());
+  return over(buffer(), rotated, device_, offset_bytes());
 }
 
 }  // namespace halyard

@@ -105,7 +105,7 @@ TEST(CapiMetadata, reads_the_numbers_of_v4l2) {
   EXPECT_ERRNO(-1, EINVAL, hal_colorimetry_from_v4l2(1, 1, 1, 1, nullptr));
 }
 
-// Stands for a CUDA registration: the device's address is some number.
+// Means a CUDA registration: the device's address is some number.
 struct FakeCuda : halyard::DeviceAttachment {
   halyard::DeviceKind device() const noexcept override { return halyard::DeviceKind::cuda; }
   halyard::Result<void*> begin(void*) override { return reinterpret_cast<void*>(0x1000); }

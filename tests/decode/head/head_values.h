@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers for a layout, stored as any element type, and what they then stand for.
+// Random numbers for a layout, stored as any element type, and what they then mean.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace halyard::testing_decode {
 inline constexpr std::array layout_types{DType::f32, DType::f16, DType::bf16, DType::i8,
                                          DType::u8,  DType::i16, DType::u16};
 
-/// A tensor and the real values that its elements stand for, element by element.
+/// A tensor and the real values that its elements mean, element by element.
 struct Stored {
   Tensor tensor;
   std::vector<float> real;

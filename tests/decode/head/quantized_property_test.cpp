@@ -18,7 +18,7 @@ namespace {
 using halyard::testing::check_property;
 using Random = std::mt19937;
 
-// The outputs of one layout as integers, and as the real values that those stand for.
+// The outputs of one layout as integers, and as the real values that those mean.
 struct TwoForms {
   std::vector<Tensor> integers;
   std::vector<Tensor> floats;

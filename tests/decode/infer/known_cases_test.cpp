@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three lists: cases whose outcome is known in closed form, mistakes that decoders are known for,
 // and bad input; each with the test of this program that shows it. A name without a test fails.
-// Those of trackers stand in tests/track, those of decoding with a tracker in tests/scene.
+// Those of trackers are in tests/track, those of decoding with a tracker in tests/scene.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ constexpr Case closed_forms[] = {
 };
 
 constexpr Case mistakes[] = {
-    {"coefficients of integers in a tensor of their own are turned wrongly", "SegmentedStrips",
+    {"coefficients of integers in a tensor of their own are rotated wrongly", "SegmentedStrips",
      "of_separate_coefficients_in_integers_of_any_kind"},
     {"an input of channels first is read as 3 high", "Description",
      "reads_the_input_size_in_both_orders"},
@@ -100,7 +100,7 @@ constexpr Case mistakes[] = {
      "tasks_and_codings_that_are_passed_over_in_silence"},
     {"objectness is passed over", "Layouts", "with_objectness_of_one_agree_and_of_less_multiply"},
     {"poses are passed over", "Poses", "have_the_points_of_their_own_box"},
-    {"turned boxes are passed over", "RotatedHead", "gives_the_box_its_bounds_and_its_angle"},
+    {"rotated boxes are passed over", "RotatedHead", "gives_the_box_its_bounds_and_its_angle"},
     {"classes of the image are passed over", "Classifier", "gives_the_best_classes_in_order"},
     {"activations are passed over", "KnownMistakes",
      "activations_that_are_asked_for_and_not_applied"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mistakes that decoders are known for, each with a case that would show it. Those that other tests
-// show stand in known_cases_test.cpp's list.
+// show are in known_cases_test.cpp's list.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turned boxes: probabilistic IoU against its formula, selection against every pair.
+// Rotated boxes: probabilistic IoU against its formula, selection against every pair.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -111,7 +111,7 @@ TEST(FusedWriter, declines_what_needs_the_separate_steps) {
   EXPECT_FALSE(paints(other)) << "values";
   other = plan;
   other.orientation.rotation = Rotation::cw90;
-  EXPECT_FALSE(paints(other)) << "turned";
+  EXPECT_FALSE(paints(other)) << "rotated";
   other = plan;
   other.affine = Affine{};
   EXPECT_FALSE(paints(other)) << "a free map";

@@ -30,7 +30,7 @@ Size doubled(Size s) {
 constexpr Way ways[] = {
     {"of one size", [](Convert&) {}, &same},
     {"flipped", [](Convert& c) { c.flip = Flip::horizontal; }, &same},
-    {"turned", [](Convert& c) { c.rotation = Rotation::cw90; }, &rotated},
+    {"rotated", [](Convert& c) { c.rotation = Rotation::cw90; }, &rotated},
     {"upside down", [](Convert& c) { c.rotation = Rotation::cw180; }, &same},
     {"halved", [](Convert&) {}, &halved},
     {"halved, antialiased", [](Convert& c) { c.antialias = true; }, &halved},
@@ -43,7 +43,7 @@ constexpr Way ways[] = {
        c.chroma = Chroma::bilinear;
      },
      &same},
-    {"letterboxed and turned",
+    {"letterboxed and rotated",
      [](Convert& c) {
        c.fit = Fit::letterbox;
        c.rotation = Rotation::cw270;

@@ -37,9 +37,9 @@ std::vector<std::uint8_t> all_bytes(std::size_t count) {
 }
 
 const std::vector<ByteNormalization> ways{
-    {ByteScale::none, {}},      {ByteScale::unit, {}},      {ByteScale::centered, {}},
-    {ByteScale::centered, 0},   {ByteScale::centered, 114}, {ByteScale::centered, 128},
-    {ByteScale::centered, 255},
+    {ByteScale::none, {}},       {ByteScale::unit, {}},       {ByteScale::symmetric, {}},
+    {ByteScale::symmetric, 0},   {ByteScale::symmetric, 114}, {ByteScale::symmetric, 128},
+    {ByteScale::symmetric, 255},
 };
 
 template <class T>
@@ -81,7 +81,7 @@ TEST(NormalizeBytes, signed_bytes_are_differences_that_are_clamped) {
         std::vector<std::int8_t> out(in.size());
         ASSERT_TRUE(normalize_bytes(
             from, reinterpret_cast<const std::byte*>(in.data()), layout_of(DType::i8, 1, width, 3),
-            reinterpret_cast<std::byte*>(out.data()), {ByteScale::centered, zero}));
+            reinterpret_cast<std::byte*>(out.data()), {ByteScale::symmetric, zero}));
         for (std::size_t i = 0; i < in.size(); ++i)
           ASSERT_EQ(out[i], std::clamp(in[i] - zero.value_or(128), -128, 127)) << i;
       }
@@ -182,22 +182,22 @@ TEST(NormalizeBytes, refuses_what_its_header_does_not_name) {
        layout_of(DType::i8, 2, 2, 4),
        {ByteScale::none, {}},
        Errc::unsupported,
-       "i8 takes centered"},
+       "i8 takes symmetric"},
       {from,
        layout_of(DType::f32, 2, 2, 4),
-       {ByteScale::centered, 256},
+       {ByteScale::symmetric, 256},
        Errc::invalid_argument,
        "256"},
       {from,
        layout_of(DType::f32, 2, 2, 4),
-       {ByteScale::centered, -1},
+       {ByteScale::symmetric, -1},
        Errc::invalid_argument,
        "0 to 255"},
       {from,
        layout_of(DType::f32, 2, 2, 4),
        {ByteScale::unit, 3},
        Errc::invalid_argument,
-       "centered"},
+       "symmetric"},
       {from,
        layout_of(DType::f32, 2, 2, 4),
        {static_cast<ByteScale>(9), {}},

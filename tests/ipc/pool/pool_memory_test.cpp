@@ -211,13 +211,13 @@ TEST(PoolMemory, is_seen_through_views_that_validate) {
   const auto words = *whole.data_as<std::uint16_t>();
   for (std::size_t i = 0; i < words.size(); ++i)
     words[i] = static_cast<std::uint16_t>(i);
-  const TensorHandle turned = *whole.permute(std::array<std::size_t, 3>{2, 0, 1});
-  const TensorHandle part = *turned.slice_first_dim(3, 5);  // its elements lie apart
+  const TensorHandle rotated = *whole.permute(std::array<std::size_t, 3>{2, 0, 1});
+  const TensorHandle part = *rotated.slice_first_dim(3, 5);  // its elements lie apart
   EXPECT_EQ(part.shape()[0], 2U);
   const TensorDescriptor descriptor = *part.descriptor();
   EXPECT_EQ(descriptor.strides[0], 2U);
   EXPECT_EQ(descriptor.size, (1 * 1 + 3 * 48 + 5 * 8) * 2 + 2U) << "to its last element's end";
-  for (const TensorHandle& view : {turned, part, *whole.view({24, 8})}) {
+  for (const TensorHandle& view : {rotated, part, *whole.view({24, 8})}) {
     EXPECT_TRUE(pool->validate(*view.descriptor()));
     const auto again = pool->attach(*view.descriptor());
     ASSERT_TRUE(again) << again.error().message();

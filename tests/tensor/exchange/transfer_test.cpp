@@ -19,7 +19,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// An importer of its own stands for the other process: buffers are not those of the sender.
+// An importer of its own acts as the other process: buffers are not those of the sender.
 struct OtherSide {
   Importer importer;
   Result<Tensor> receive(const Fd& socket, milliseconds timeout = milliseconds(-1)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which heap serves, and what the errors say, over files that stand in for device nodes.
+// Which heap serves, and what the errors say, over files that replace device nodes.
 #include "tensor/memory/dma_heap.h"
 
 #include <fcntl.h>

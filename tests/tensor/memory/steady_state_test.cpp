@@ -150,7 +150,7 @@ TEST(SteadyState, SEALED_TEST(a_recycled_frame_makes_no_system_call)) {
   }
 }
 
-// Sync calls of one DMA-BUF, answered here (a memfd stands in) or passed on to the kernel.
+// Sync calls of one DMA-BUF, answered here (a memfd replaces it) or passed on to the kernel.
 class SyncCounter {
  public:
   SyncCounter(int fd, bool answer)

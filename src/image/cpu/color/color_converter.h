@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "image/cpu/kernels/color.h"
+#include "image/cpu/kernels/color/color.h"
 #include "image/cpu/resample/sampler.h"
 #include "image/plan.h"
 

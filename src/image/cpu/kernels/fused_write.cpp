@@ -15,7 +15,7 @@
 // foreach_target.h first: it includes this file once per target
 #include <hwy/highway.h>
 
-#include "image/cpu/kernels/color-inl.h"
+#include "image/cpu/kernels/color/color-inl.h"
 #include "image/cpu/kernels/packed-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "image/cpu/kernels/color.h"
+#include "image/cpu/kernels/color/color.h"
 
 namespace halyard::image {
 

@@ -35,7 +35,7 @@ HWY_INLINE void rest(const std::uint8_t* in, std::size_t begin, std::size_t coun
 }
 
 void ToFloats(const std::uint8_t* in, std::size_t count, const ByteQuotient<float>& q,
-            std::byte* out) {
+              std::byte* out) {
   const hn::ScalableTag<float> d;
   const hn::Rebind<std::int32_t, decltype(d)> d32;
   const hn::Rebind<std::uint8_t, decltype(d)> d8;
@@ -49,7 +49,7 @@ void ToFloats(const std::uint8_t* in, std::size_t count, const ByteQuotient<floa
 }
 
 void ToDoubles(const std::uint8_t* in, std::size_t count, const ByteQuotient<double>& q,
-             std::byte* out) {
+               std::byte* out) {
   std::size_t i = 0;
 #if HWY_HAVE_FLOAT64
   const hn::ScalableTag<double> d;

@@ -2,7 +2,7 @@
 // Colour changes in single precision.
 #pragma once
 
-#include "image/cpu/kernels/color.h"
+#include "image/cpu/kernels/color/color.h"
 
 namespace halyard::image {
 

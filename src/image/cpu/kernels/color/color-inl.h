@@ -13,7 +13,7 @@
 
 #include <hwy/highway.h>
 
-#include "image/cpu/kernels/color.h"
+#include "image/cpu/kernels/color/color.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace halyard::image {

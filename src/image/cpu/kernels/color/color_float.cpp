@@ -3,11 +3,11 @@
 // that every target gives the same bits. Samples are 16-bit fixed point, exact as floats. Values
 // are clamped to [0, 255] and then rounded; codes fit 16 bits before they saturate to bytes,
 // because samples are below 512 and weights below 3.
-#include "image/cpu/kernels/color_float.h"
-#include "image/cpu/kernels/color.h"
+#include "image/cpu/kernels/color/color_float.h"
+#include "image/cpu/kernels/color/color.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "image/cpu/kernels/color_float.cpp"
+#define HWY_TARGET_INCLUDE "image/cpu/kernels/color/color_float.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target.h first: it includes this file once per target
 #include <hwy/highway.h>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Colour changes of rows in signed 16-bit fixed point, with the same roundings on every target.
 // Formats and ranges: color-inl.h. The combined YUV matrix has its own bound, at FromYuvToYuv.
-#include "image/cpu/kernels/color.h"
+#include "image/cpu/kernels/color/color.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "image/cpu/kernels/color.cpp"
+#define HWY_TARGET_INCLUDE "image/cpu/kernels/color/color.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target.h first: it includes this file once per target
 #include <hwy/highway.h>
 
-#include "image/cpu/kernels/color-inl.h"
-#include "image/cpu/kernels/color_float.h"
+#include "image/cpu/kernels/color/color-inl.h"
+#include "image/cpu/kernels/color/color_float.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace halyard::image {
