@@ -16,6 +16,12 @@ BANNED = [
     (r"(?i)\bstands? (?:in|for|there|at|behind|beside|where)\b", "is documented in, is, means"),
     (r"(?i)\bModelSignals\b|\bsignals_of\b", "metadata"),
 ]
+# The same for the library itself, whose comments and messages users read.
+BANNED_IN_LIBRARY = [
+    (r"(?i)\b(?:stands?|goes|says)\b", "is documented in, is, removes, returns, describes"),
+    (r"(?i)\bcomes? about\b", "is made"),
+]
+LIBRARY = ("include/", "src/")
 # Names of other projects, and names that programs depend on.
 ALLOWED = re.compile(
     r"WebPPicture\w*|picture_rate?\b|picture_rat\b|\"pictures?\"|`pictures`|\bpicture:|"
@@ -44,7 +50,8 @@ def rule_words(tree):
         if path.startswith(EXEMPT):
             continue
         for number, line in enumerate(ALLOWED.sub("", text).splitlines(), 1):
-            for pattern, better in BANNED:
+            inside = path.startswith(LIBRARY)
+            for pattern, better in BANNED + (BANNED_IN_LIBRARY if inside else []):
                 match = re.search(pattern, line)
                 if match:
                     tree.breach("words", path, number, f"{match.group(0)!r}: write {better}")

@@ -31,7 +31,6 @@ struct ColorStep {
   ColorModel to = ColorModel::rgb;
   bool same_yuv = false;  ///< yuv -> yuv of one matrix and range: the codes pass through
   bool keeps_alpha = false;
-  ColorRange from_range = ColorRange::full;  ///< range of a YUV source
   YuvToRgb from_yuv{};
   RgbToYuv to_yuv{};
 

@@ -128,7 +128,7 @@ Region content_region(const Convert& request, const Plan& plan, const Region& pl
   return {content.x + place.x, content.y + place.y, content.width, content.height};
 }
 
-void set_turned(Plan& plan) {
+void set_rotated_size(Plan& plan) {
   plan.rotated_width = plan.swaps_axes() ? plan.crop.height : plan.crop.width;
   plan.rotated_height = plan.swaps_axes() ? plan.crop.width : plan.crop.height;
 }
@@ -170,15 +170,15 @@ Status set_geometry(const Convert& request, Plan& plan) {
     plan.content = place;
     plan.resampled = true;
     plan.placement = Placement(source, crop, *request.affine, target, place);
-    set_turned(plan);
+    set_rotated_size(plan);
     return {};
   }
   plan.orientation = then(upright, {request.flip, request.rotation});
-  set_turned(plan);
+  set_rotated_size(plan);
   if (request.fit == Fit::cover) {
     plan.crop = covering(plan.crop, plan.rotated_width, plan.rotated_height,
                          {place.width, place.height}, plan.swaps_axes());
-    set_turned(plan);
+    set_rotated_size(plan);
   }
   plan.content = content_region(request, plan, place);
   plan.resampled = plan.rotated_width != plan.content.width ||

@@ -282,6 +282,47 @@ class Seeded(unittest.TestCase):
         self.expect_source("examples", "<!-- from examples/none.cpp: hoist -->\n```cpp\n```\n",
                            "docs/seeded.md")
 
+    # folders
+    def test_a_folder_of_26_files(self):
+        self.expect("folders", "src/track/crowd:1", lambda: [
+            self.write(f"src/track/crowd/part_{i}.h", HEADER) for i in range(26)])
+
+    def test_a_folder_of_25_files_passes(self):
+        for i in range(25):
+            self.write(f"src/track/crowd/part_{i}.h", HEADER)
+        self.assertNotIn("crowd", self.run_check("folders")[1])
+
+    # pairs
+    def test_a_function_that_another_file_than_the_one_beside_defines(self):
+        declared = HEADER + "namespace halyard {\nint seeded_value(int a,\n    int b) noexcept;\n}\n"
+        defined = HEAD + "namespace halyard {\nint seeded_value(int a, int b) noexcept {\n}\n}\n"
+        self.write("src/track/right.h", declared.replace("seeded", "right"))
+        self.write("src/track/right.cpp", defined.replace("seeded", "right"))
+        self.expect("pairs", "src/track/seeded.h:5", lambda: (
+            self.write("src/track/seeded.h", declared),
+            self.write("src/track/other.cpp", defined)))
+        self.assertNotIn("right", self.run_check("pairs")[1])
+
+    # names
+    def test_a_private_type_with_the_name_of_a_public_one(self):
+        self.expect_source("names", HEAD + "struct Tensor final {\n};\n", "src/track/seeded.cpp")
+
+    def test_a_function_that_two_files_of_a_layer_define(self):
+        text = HEAD + "namespace halyard {\nint hoist(int a) {\n  return a;\n}\n}\n"
+        self.write("src/track/first.cpp", text)
+        self.write("src/codec/hoist.cpp", text)  # another layer
+        self.assertNotIn("hoist", self.run_check("names")[1])
+        self.expect_source("names", text, "src/track/second.cpp", "hoist is in")
+
+    # words
+    def test_words_that_others_have_replaced(self):
+        for line in ("// A pic" "ture of the sea.", "int mo" "st_rows = 0;",
+                     "HALYARD_CH" "ECK(status);", "// Good un" "til the next call.",
+                     "// Boxes that are tur" "ned.", "// The header sa" "ys it."):
+            with self.subTest(line):
+                self.expect_source("words", HEAD + line + "\n", named="src/tensor/seeded.cpp:3")
+                (self.tree / "src/tensor/seeded.cpp").unlink()
+
     # length
     def test_a_file_of_401_lines(self):
         self.expect_source("length", HEAD + "\n" * 399)

@@ -33,7 +33,7 @@ struct FamilyOutputs {
   bool has_anchors = false;  // grids of anchors
 };
 
-std::string words_of(const ModelDescription& description) {
+std::string describe_outputs(const ModelDescription& description) {
   std::string out;
   for (const auto& output : description.outputs) {
     if (output.role == OutputRole::auxiliary) continue;
@@ -45,7 +45,7 @@ std::string words_of(const ModelDescription& description) {
 
 Error no_arrangement(const ModelDescription& description, Family family, std::string_view known) {
   return fail(Errc::unsupported, "outputs: no known head combines these roles",
-              "decoder {}: {}; known: {}", to_string(family), words_of(description), known);
+              "decoder {}: {}; known: {}", to_string(family), describe_outputs(description), known);
 }
 
 Result<FamilyOutputs> look(const ModelDescription& description) {

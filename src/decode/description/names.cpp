@@ -170,10 +170,10 @@ std::string_view to_string(Arrangement arrangement) noexcept {
   return first_name(arrangements, arrangement);
 }
 
-std::string_view decode::word_of(Nms nms) noexcept {
+std::string_view decode::name_of(Nms nms) noexcept {
   return first_name(suppressions, nms);
 }
-std::string_view decode::word_of(DType dtype) noexcept {
+std::string_view decode::name_of(DType dtype) noexcept {
   return first_name(dtypes, dtype);
 }
 std::optional<Task> decode::task_of(std::string_view word) noexcept {

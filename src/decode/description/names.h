@@ -18,8 +18,8 @@ std::optional<ScoreFormat> score_format_of(std::string_view word) noexcept;
 std::optional<Activation> activation_of(std::string_view word) noexcept;
 std::optional<Task> task_of(std::string_view word) noexcept;
 std::optional<Nms> nms_of(std::string_view word) noexcept;
-std::string_view word_of(Nms nms) noexcept;
-std::string_view word_of(DType dtype) noexcept;
+std::string_view name_of(Nms nms) noexcept;
+std::string_view name_of(DType dtype) noexcept;
 /// The values of decoder_version that a document can have.
 inline constexpr std::string_view decoder_versions[] = {"yolov5", "yolov8", "yolo11", "yolo26"};
 

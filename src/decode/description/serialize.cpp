@@ -45,7 +45,7 @@ Json quantization_to_json(const OutputDescription& output) {
     if (!quantization.zero_point.empty()) out["zero_point"] = quantization.zero_point;
     if (quantization.axis) out["axis"] = *quantization.axis;
   }
-  if (output.dtype) out["dtype"] = decode::word_of(*output.dtype);
+  if (output.dtype) out["dtype"] = decode::name_of(*output.dtype);
   return out;
 }
 
@@ -75,7 +75,7 @@ Json record_of(const OutputDescription& output) {
   write_coding(output, out);
   out["shape"] = output.shape;
   if (!output.axes.empty()) out["dshape"] = axes_to_json(output);
-  if (output.dtype) out["dtype"] = decode::word_of(*output.dtype);
+  if (output.dtype) out["dtype"] = decode::name_of(*output.dtype);
   if (output.quantization) out["quantization"] = quantization_to_json(output);
   for (const OutputDescription& part : output.parts)
     out["outputs"].push_back(record_of(part));
@@ -100,7 +100,7 @@ Json to_document(const ModelDescription& description) {
   out["schema_version"] = 2;
   if (!description.decoder_version.empty()) out["decoder_version"] = description.decoder_version;
   if (description.task) out["task"] = to_string(*description.task);
-  if (description.nms) out["nms"] = decode::word_of(*description.nms);
+  if (description.nms) out["nms"] = decode::name_of(*description.nms);
   if (description.input != Size{} || !description.camera_adaptor.empty())
     out["input"] = input_of(description);
   if (const auto& points = description.keypoints)

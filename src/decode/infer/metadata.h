@@ -13,20 +13,20 @@ namespace halyard::decode {
 
 /// A value and its source.
 template <class T>
-struct Told {
+struct Sourced {
   T value;
   std::string source;
 };
 
 struct Facts {
-  std::optional<Told<std::vector<std::string>>> labels = {};
-  std::optional<Told<Task>> task = {};
-  std::optional<Told<Size>> input = {};
-  std::optional<Told<KeypointShape>> keypoints = {};
-  std::optional<Told<bool>> is_final = {};        ///< the network suppresses boxes itself
-  std::optional<Told<std::string>> version = {};  ///< a decoder_version, or "yolov10"
-  std::optional<Told<BoxUnits>> box_units = {};
-  std::optional<Told<Activation>> activation = {};  ///< still to be applied to scores
+  std::optional<Sourced<std::vector<std::string>>> labels = {};
+  std::optional<Sourced<Task>> task = {};
+  std::optional<Sourced<Size>> input = {};
+  std::optional<Sourced<KeypointShape>> keypoints = {};
+  std::optional<Sourced<bool>> is_final = {};        ///< the network suppresses boxes itself
+  std::optional<Sourced<std::string>> version = {};  ///< a decoder_version, or "yolov10"
+  std::optional<Sourced<BoxUnits>> box_units = {};
+  std::optional<Sourced<Activation>> activation = {};  ///< still to be applied to scores
   bool is_transformer = false;  ///< outputs are logits and pred_boxes of queries
   bool has_no_object = false;   ///< the last of the transformer's classes is "no object"
   std::vector<std::string> warnings = {};

@@ -122,9 +122,9 @@ void suppress_hard(const Rule& rule, Workspace& w) {
     }
     const auto nearby = crowd.any(
         box, [&](const FlatBox& other) { return suppresses<overlap>(other, box, limit); });
-    const bool goes = nearby ? *nearby : meets_any<overlap>(kept, box, limit);
-    if (!goes) w.kept.push_back(static_cast<std::uint32_t>(i));
-    if (goes && rule.suppression == Suppression::greedy) continue;
+    const bool is_suppressed = nearby ? *nearby : meets_any<overlap>(kept, box, limit);
+    if (!is_suppressed) w.kept.push_back(static_cast<std::uint32_t>(i));
+    if (is_suppressed && rule.suppression == Suppression::greedy) continue;
     kept.push(box);
     crowd.push(kept.count(), [&](std::size_t k) { return kept.columns().at(k); });
   }

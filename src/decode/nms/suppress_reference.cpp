@@ -13,11 +13,11 @@ void hard(const Rule& rule, Workspace& w) {
   const float limit = overlap_limit(overlap, rule.threshold);
   std::vector<std::size_t> suppressors;
   for (std::size_t i = 0; i < w.boxes.size() && w.kept.size() < rule.maximum; ++i) {
-    const bool goes = std::any_of(suppressors.begin(), suppressors.end(), [&](std::size_t k) {
-      return suppresses<overlap>(w.boxes.at(k), w.boxes.at(i), limit);
-    });
-    if (!goes) w.kept.push_back(static_cast<std::uint32_t>(i));
-    if (!goes || rule.suppression == Suppression::fast) suppressors.push_back(i);
+    const bool is_suppressed = std::any_of(
+        suppressors.begin(), suppressors.end(),
+        [&](std::size_t k) { return suppresses<overlap>(w.boxes.at(k), w.boxes.at(i), limit); });
+    if (!is_suppressed) w.kept.push_back(static_cast<std::uint32_t>(i));
+    if (!is_suppressed || rule.suppression == Suppression::fast) suppressors.push_back(i);
   }
 }
 

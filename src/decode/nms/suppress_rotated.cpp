@@ -23,9 +23,9 @@ void suppress_rotated_hard(const Rule& rule, Workspace& w) {
     }
     const auto suppresses = [&](const Gaussian& other) { return is_nearer(other, box, limit); };
     const auto nearby = crowd.any(box, suppresses);
-    const bool goes = nearby ? *nearby : std::any_of(kept.begin(), kept.end(), suppresses);
-    if (!goes) w.kept.push_back(static_cast<std::uint32_t>(i));
-    if (goes && rule.suppression == Suppression::greedy) continue;
+    const bool is_suppressed = nearby ? *nearby : std::any_of(kept.begin(), kept.end(), suppresses);
+    if (!is_suppressed) w.kept.push_back(static_cast<std::uint32_t>(i));
+    if (is_suppressed && rule.suppression == Suppression::greedy) continue;
     kept.push_back(box);
     crowd.push(kept.size(), [&](std::size_t k) -> const Gaussian& { return kept[k]; });
   }

@@ -75,7 +75,7 @@ class MosaicReader final : public Reader {
     const bool red_row = (row & 1) == red_rows_;
     job.green = out[1];
     job.beside = red_row ? out[0] : out[2];
-    job.horizontal = red_row ? out[2] : out[0];
+    job.other_rows = red_row ? out[2] : out[0];
     demosaic_row(job);
   }
 

@@ -175,16 +175,16 @@ Result<std::vector<Names>> Planner::split(Conflict* conflict) const {
 /// Ranks a party by its statements, its own or its engine's: 3 fixes a row stride or writes into
 /// padding; 2 writes; 1 holds buffers; 0 none of these.
 int rank_of_writer(const Reconciled& buffer, const std::string& name) {
-  const auto says = [&](Key key) {
+  const auto has_key = [&](Key key) {
     for (std::size_t k = 0; k < key_info(key)->count; ++k)
       for (const Statement& each : buffer.explain(key, k))
         if (each.party == name) return true;
     return false;
   };
-  if (says(Key::pitch_exact) || says(Key::row_exact) || says(Key::pad_clobber)) return 3;
+  if (has_key(Key::pitch_exact) || has_key(Key::row_exact) || has_key(Key::pad_clobber)) return 3;
   for (const PartyView& each : buffer.views())
     if (each.party == name && each.permission == Permission::read_write) return 2;
-  return says(Key::camp) ? 1 : 0;
+  return has_key(Key::camp) ? 1 : 0;
 }
 
 std::size_t group_of_writer(const std::vector<PlanGroup>& groups) {

@@ -13,7 +13,7 @@
 
 namespace halyard {
 
-/// What a party's engine requires for one candidate. Says nothing about other candidates.
+/// What a party's engine requires for one candidate. Makes no statement about other candidates.
 struct EngineAnswer {
   Candidate candidate;
   std::size_t asked;  ///< index of the party that was asked

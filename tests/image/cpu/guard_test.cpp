@@ -76,14 +76,14 @@ class Guards : public ::testing::Test {
 };
 
 TEST_F(Guards, every_pair_stays_inside_its_images) {
-  int orientation = 0;
+  int way_index = 0;
   for (const FormatInfo& from : all_formats()) {
     for (const FormatInfo& to : all_formats()) {
       for (const Size size : sizes) {
         if (judge_.gives_up()) return;
         for (const Edge edge : {Edge::begin, Edge::end}) {
           // Every pair is converted in every way at some size; the ways alternate.
-          const Way& way = ways[static_cast<std::size_t>(orientation++) % std::size(ways)];
+          const Way& way = ways[static_cast<std::size_t>(way_index++) % std::size(ways)];
           run(from.format, DType::u8, to.format, DType::u8, size, way, edge);
         }
       }
@@ -96,12 +96,12 @@ TEST_F(Guards, every_pair_stays_inside_its_images) {
 TEST_F(Guards, every_way_of_every_source_stays_inside) {
   constexpr PixelFormat to[] = {PixelFormat::rgb, PixelFormat::rgba, PixelFormat::planar_rgb,
                                 PixelFormat::grey, PixelFormat::nv12};
-  int orientation = 0;
+  int way_index = 0;
   for (const FormatInfo& from : all_formats()) {
     for (const Way& way : ways) {
       for (const Size size : sizes) {
         if (judge_.gives_up()) return;
-        const PixelFormat target = to[static_cast<std::size_t>(orientation++) % std::size(to)];
+        const PixelFormat target = to[static_cast<std::size_t>(way_index++) % std::size(to)];
         run(from.format, DType::u8, target, DType::u8, size, way, Edge::end);
       }
     }
@@ -111,13 +111,13 @@ TEST_F(Guards, every_way_of_every_source_stays_inside) {
 TEST_F(Guards, every_dtype_of_every_destination_stays_inside) {
   constexpr PixelFormat sources[] = {PixelFormat::nv12, PixelFormat::rgb, PixelFormat::grey,
                                      PixelFormat::yuyv, PixelFormat::rgba};
-  int orientation = 0;
+  int way_index = 0;
   for (const FormatInfo& to : all_formats()) {
     for (const DType dtype : {DType::i8, DType::u16, DType::f16, DType::bf16, DType::f32}) {
       for (const Way& way : ways) {
         for (const Edge edge : {Edge::begin, Edge::end}) {
           if (judge_.gives_up()) return;
-          const auto n = static_cast<std::size_t>(orientation++);
+          const auto n = static_cast<std::size_t>(way_index++);
           run(sources[n % std::size(sources)], DType::u8, to.format, dtype,
               sizes[n % std::size(sizes)], way, edge);
         }
@@ -144,15 +144,15 @@ TEST_F(Guards, planes_in_memory_of_their_own_are_not_left) {
                                      PixelFormat::nv21, PixelFormat::i420};
   constexpr PixelFormat others[] = {PixelFormat::rgb, PixelFormat::rgba, PixelFormat::grey,
                                     PixelFormat::yuyv, PixelFormat::planar_rgb};
-  std::size_t orientation = 0;
+  std::size_t way_index = 0;
   for (const PixelFormat format : formats) {
     for (const Way& way : ways) {
       for (const Size size : sizes) {
         for (const Edge edge : {Edge::begin, Edge::end}) {
           if (judge_.gives_up()) return;
           SCOPED_TRACE(way.name);
-          const PixelFormat other = others[orientation % std::size(others)];
-          const PixelFormat same = formats[orientation++ / 2 % std::size(formats)];
+          const PixelFormat other = others[way_index % std::size(others)];
+          const PixelFormat same = formats[way_index++ / 2 % std::size(formats)];
           Convert c;
           c.src = guarded_planes(random_, size, format, edge, true);
           c.dst = guarded_image(random_, way.target(size), other, DType::u8, edge, false);

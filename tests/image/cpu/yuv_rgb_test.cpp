@@ -177,7 +177,7 @@ TEST(YuvRgb, stores_past_the_cache_write_the_same_bytes) {
     job.streams = true;
     job.out[0][0] = streamed.data() + offset;
     image::yuv_rgb_rows(job);
-    image::direct_flush();
+    image::finish_yuv_rgb_streams();
     EXPECT_EQ(plain, streamed);
     EXPECT_GT(std::count(plain.begin(), plain.end(), 255), width - 1);
   }

@@ -122,7 +122,7 @@ class AffineSampler final : public Sampler {
     std::int32_t* beside = nullptr;  ///< ... 1 if there is another beside (below) it, else 0, ...
     std::int32_t* below = nullptr;
     std::int16_t* right = nullptr;  ///< ... and the distance towards it in 1/32768
-    std::int16_t* vertical = nullptr;
+    std::int16_t* fraction_y = nullptr;
     std::array<std::uint8_t*, 4> corner{};
     std::size_t bytes = 0;
   };
@@ -140,7 +140,7 @@ class AffineSampler final : public Sampler {
     at.beside = cursor.take<std::int32_t>(row);
     at.below = cursor.take<std::int32_t>(row);
     at.right = cursor.take<std::int16_t>(row);
-    at.vertical = cursor.take<std::int16_t>(row);
+    at.fraction_y = cursor.take<std::int16_t>(row);
     for (std::uint8_t*& corner : at.corner)
       corner = cursor.take<std::uint8_t>(row);
     at.bytes = cursor.used_bytes();
@@ -231,12 +231,12 @@ class AffineSampler final : public Sampler {
   void blend_two(const MappedImages& frame, const AffineGroup& group, const Line& x, const Line& y,
                  ColumnRange in, const Workspace& at) const noexcept {
     pairs(group.x, group.per_pixel_x, x, in, at.sample_x, at.beside, at.right);
-    pairs(group.y, group.per_pixel_y, y, in, at.sample_y, at.below, at.vertical);
+    pairs(group.y, group.per_pixel_y, y, in, at.sample_y, at.below, at.fraction_y);
     const auto first = static_cast<std::size_t>(in.begin);
     const auto count = static_cast<std::size_t>(in.end - in.begin);
     BlendJob job;
-    job.right = at.right + first;
-    job.vertical = at.vertical + first;
+    job.fraction_x = at.right + first;
+    job.fraction_y = at.fraction_y + first;
     for (std::size_t k = 0; k < 4; ++k)
       job.corner[k] = at.corner[k] + first;
     for (std::size_t c = group.begin; c < group.end; ++c) {

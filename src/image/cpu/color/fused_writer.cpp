@@ -64,7 +64,7 @@ void FusedWriter::store(const SampleRows& samples, const MappedImages& frame,
   }
   // Packed pixels begin with red or blue, whichever comes first in memory.
   if (setup_.store != Store::planes) job.out[0] = std::min(job.out[0], job.out[2]);
-  paint_row(setup_, job);
+  fused_write_row(setup_, job);
 }
 
 }  // namespace halyard::image

@@ -30,10 +30,10 @@ HWY_INLINE V16 between(V16 a, V16 b, V16 way) {
 void BlendCorners(const BlendJob& job, std::size_t count, std::int16_t* out) {
   const D16 d;
   for (std::size_t i = 0; i < count; i += hn::Lanes(d)) {
-    const V16 right = hn::LoadU(d, job.right + i);
+    const V16 right = hn::LoadU(d, job.fraction_x + i);
     const V16 upper = between(sample(job.corner[0] + i), sample(job.corner[1] + i), right);
     const V16 lower = between(sample(job.corner[2] + i), sample(job.corner[3] + i), right);
-    hn::StoreU(between(upper, lower, hn::LoadU(d, job.vertical + i)), d, out + i);
+    hn::StoreU(between(upper, lower, hn::LoadU(d, job.fraction_y + i)), d, out + i);
   }
 }
 

@@ -13,8 +13,8 @@ namespace halyard::image {
 struct BlendJob {
   std::array<const std::uint8_t*, 4>
       corner{};  ///< upper left, upper right, lower left, lower right
-  const std::int16_t* right = nullptr;
-  const std::int16_t* vertical = nullptr;
+  const std::int16_t* fraction_x = nullptr;
+  const std::int16_t* fraction_y = nullptr;
 };
 
 /// Writes out[i] as fixed point with 7 fractional bits. Loads and stores whole vectors: all rows

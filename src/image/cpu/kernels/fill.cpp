@@ -18,7 +18,7 @@ namespace halyard::image {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::size_t rational_periods = 48;  // bytes; a multiple of every period
+constexpr std::size_t whole_periods = 48;  // bytes; a multiple of every period
 
 void FillPattern(const std::byte* pattern, std::byte* to, std::size_t bytes) {
   const hn::ScalableTag<std::uint8_t> d;
@@ -41,7 +41,7 @@ void FillPattern(const std::byte* pattern, std::byte* to, std::size_t bytes) {
   if (at + n <= bytes) hn::StoreU(a, d, out + at);
   if (at + 2 * n <= bytes) hn::StoreU(b, d, out + at + n);
   // The last vector overlaps the ones before it and is in phase with them.
-  hn::StoreU(hn::LoadU(d, from + (bytes - n) % rational_periods), d, out + bytes - n);
+  hn::StoreU(hn::LoadU(d, from + (bytes - n) % whole_periods), d, out + bytes - n);
 }
 
 }  // namespace HWY_NAMESPACE

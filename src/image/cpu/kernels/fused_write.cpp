@@ -124,8 +124,8 @@ struct Planes {
   }
 };
 
-// A row shorter than a vector goes through a buffer; otherwise the last vector overlaps the one
-// before.
+// A row shorter than a vector is written through a buffer; otherwise the last vector overlaps
+// the one before.
 template <class Change, bool keeps_alpha, class To>
 HWY_NOINLINE void paint(const FusedWriteSetup& setup, const FusedWriteJob& given) {
   const FusedWriteJob job = given;  // a local copy: the stores do not change it
@@ -181,7 +181,7 @@ namespace halyard::image {
 
 HWY_EXPORT(PaintRow);
 
-void paint_row(const FusedWriteSetup& setup, const FusedWriteJob& job) {
+void fused_write_row(const FusedWriteSetup& setup, const FusedWriteJob& job) {
   HWY_DYNAMIC_DISPATCH(PaintRow)(setup, job);
 }
 

@@ -30,6 +30,6 @@ struct FusedWriteJob {
   std::size_t width = 0;
 };
 
-void paint_row(const FusedWriteSetup& setup, const FusedWriteJob& job);
+void fused_write_row(const FusedWriteSetup& setup, const FusedWriteJob& job);
 
 }  // namespace halyard::image

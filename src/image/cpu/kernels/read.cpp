@@ -105,7 +105,7 @@ void DemosaicRow(const MosaicRow& given) {
     };
     store_samples(choose(centre, ring), job.green + x);
     store_samples(choose(row, centre), job.beside + x);
-    store_samples(choose(column, corners), job.horizontal + x);
+    store_samples(choose(column, corners), job.other_rows + x);
   }
 }
 

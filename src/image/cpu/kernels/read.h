@@ -29,7 +29,7 @@ struct MosaicRow {
   bool green_first = false;  ///< the first sample is green
   std::int16_t* green = nullptr;
   std::int16_t* beside = nullptr;      ///< the colour other than green in this row
-  std::int16_t* horizontal = nullptr;  ///< the colour of the rows above and below
+  std::int16_t* other_rows = nullptr;  ///< the colour of the rows above and below
 };
 void demosaic_row(const MosaicRow& job);
 

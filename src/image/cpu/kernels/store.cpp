@@ -164,7 +164,7 @@ using Halves = Shorts<RoundToF16>;
 // ---- layouts ---------------------------------------------------------------------------------
 
 // Calls at(x, to) for whole vectors of `lanes` pixels of `channels` elements. The last vector
-// overlaps the one before; a row shorter than a vector goes through a buffer.
+// overlaps the one before; a row shorter than a vector is written through a buffer.
 template <class T, class At>
 HWY_INLINE void for_vectors(std::size_t width, std::size_t lanes, std::size_t channels,
                             std::byte* out, const At& at) {

@@ -126,7 +126,7 @@ void copy_block(const TransposeJob& job, std::size_t row, std::size_t column, st
 }
 
 template <class T, bool ordered, bool triples>
-void orient_as(const TransposeJob& job) {
+void transpose_elements_as(const TransposeJob& job) {
   constexpr std::size_t side = 16 / sizeof(T);
   constexpr std::size_t lanes = hn::MaxLanes(hn::ScalableTag<T>());
   const std::size_t bytes = job.element_bytes;
@@ -162,15 +162,15 @@ void TransposeElements(const TransposeJob& job) {
   };
   switch (job.element_bytes) {
     case 1:
-      return orient_as<std::uint8_t, false, false>(job);
+      return transpose_elements_as<std::uint8_t, false, false>(job);
     case 2:
-      return reorders() ? orient_as<std::uint16_t, true, false>(job)
-                        : orient_as<std::uint16_t, false, false>(job);
+      return reorders() ? transpose_elements_as<std::uint16_t, true, false>(job)
+                        : transpose_elements_as<std::uint16_t, false, false>(job);
     case 3:
-      return orient_as<std::uint32_t, true, true>(job);
+      return transpose_elements_as<std::uint32_t, true, true>(job);
     default:
-      return reorders() ? orient_as<std::uint32_t, true, false>(job)
-                        : orient_as<std::uint32_t, false, false>(job);
+      return reorders() ? transpose_elements_as<std::uint32_t, true, false>(job)
+                        : transpose_elements_as<std::uint32_t, false, false>(job);
   }
 }
 

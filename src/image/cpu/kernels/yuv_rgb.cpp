@@ -344,7 +344,7 @@ void yuv_rgb_rows(const YuvRgbJob& job) {
   HWY_DYNAMIC_DISPATCH(YuvRgbRows)(job);
 }
 
-void direct_flush() {
+void finish_yuv_rgb_streams() {
   hwy::FlushStream();
 }
 

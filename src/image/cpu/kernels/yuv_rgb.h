@@ -41,8 +41,9 @@ struct YuvRgbJob {
   std::array<std::array<std::uint8_t*, 3>, 2> out{};
 };
 
-/// Reads and writes only bytes of the rows. With `streams`, call direct_flush() at the end.
+/// Reads and writes only bytes of the rows. With `streams`, call finish_yuv_rgb_streams() at the
+/// end.
 void yuv_rgb_rows(const YuvRgbJob& job);
-void direct_flush();
+void finish_yuv_rgb_streams();
 
 }  // namespace halyard::image

@@ -138,7 +138,7 @@ class YuvRgbProgram final : public CpuProgram {
       const std::int32_t bottom = std::min(last, content_.y + content_.height);
       if (top < bottom) convert(frame, top, bottom, reinterpret_cast<std::uint8_t*>(workspace));
     }
-    if (job_.streams) direct_flush();
+    if (job_.streams) finish_yuv_rgb_streams();
   }
 
  private:

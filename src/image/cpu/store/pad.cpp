@@ -63,7 +63,7 @@ void PadWriter::fill_plane(const MappedImages& frame, const Plane& plane, std::i
                            std::int32_t end) noexcept {
   const TargetChannel& target = frame.target[plane.channel];
   const std::byte* pattern = plane.pattern.data();
-  const auto rational_rows = [&](std::int32_t y, std::int32_t until) {
+  const auto pad_rows = [&](std::int32_t y, std::int32_t until) {
     if (y >= until) return;
     std::byte* to = target.row(y) - plane.offset;
     if (target.stride_bytes == plane.row_bytes)
@@ -71,7 +71,7 @@ void PadWriter::fill_plane(const MappedImages& frame, const Plane& plane, std::i
     for (; y < until; ++y, to += target.stride_bytes)
       fill_pattern(pattern, to, plane.row_bytes);
   };
-  rational_rows(begin, std::min(end, plane.top));
+  pad_rows(begin, std::min(end, plane.top));
   if (plane.left_bytes != 0 || plane.right_bytes != 0) {
     for (std::int32_t y = std::max(begin, plane.top); y < std::min(end, plane.bottom); ++y) {
       std::byte* to = target.row(y) - plane.offset;
@@ -79,7 +79,7 @@ void PadWriter::fill_plane(const MappedImages& frame, const Plane& plane, std::i
       fill_pattern(pattern, to + plane.row_bytes - plane.right_bytes, plane.right_bytes);
     }
   }
-  rational_rows(std::max(begin, plane.bottom), end);
+  pad_rows(std::max(begin, plane.bottom), end);
 }
 
 void PadWriter::fill(const MappedImages& frame, std::int32_t begin,

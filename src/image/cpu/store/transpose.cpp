@@ -12,8 +12,8 @@ static_assert(transpose_side >= static_cast<std::int32_t>(min_transposed_rows));
 static_assert(spare_samples >= transpose_spare_bytes);
 
 template <class T>
-void orientation(const T* in, std::size_t stride, std::int32_t rows, T* out,
-                 std::size_t out_stride) {
+void transpose_tile(const T* in, std::size_t stride, std::int32_t rows, T* out,
+                    std::size_t out_stride) {
   TransposeJob job;
   job.in = reinterpret_cast<const std::byte*>(in);
   job.in_stride = static_cast<std::ptrdiff_t>(stride * sizeof(T));
@@ -42,13 +42,13 @@ std::array<ResultRows, transpose_side> transpose_results(const ResultRows& first
   for (std::size_t c = 0; c < 4; ++c) {
     if (first.codes[c] != nullptr) {
       auto* to = cursor.take<std::uint8_t>(transpose_side * out_stride);
-      orientation(first.codes[c], stride, rows, to, out_stride);
+      transpose_tile(first.codes[c], stride, rows, to, out_stride);
       for (std::size_t i = 0; i < transpose_side; ++i)
         out[i].codes[c] = to + i * out_stride;
     }
     if (first.values[c] != nullptr) {
       auto* to = cursor.take<std::int16_t>(transpose_side * out_stride);
-      orientation(first.values[c], stride, rows, to, out_stride);
+      transpose_tile(first.values[c], stride, rows, to, out_stride);
       for (std::size_t i = 0; i < transpose_side; ++i)
         out[i].values[c] = to + i * out_stride;
     }
