@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What type checkers know of the package: written from it, and clean on the examples."""
+import ast
 import importlib.util
+import inspect
 import json
 import os
 import pathlib
@@ -176,3 +178,36 @@ def test_pyright_knows_words_and_classes(tmp_path):
     report = pyright(tmp_path, tmp_path / "wrong.py")
     found = {1 + d["range"]["start"]["line"] for d in report["generalDiagnostics"]}
     assert sorted(found) == lines, report
+
+
+def defaults_of(name):
+    """Score and IoU thresholds of each function of a class that has them, as the stub has them."""
+    tree = ast.parse((ROOT / "python/halyard/_core.pyi").read_text(encoding="ascii"))
+    body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+    found = {}
+    for call in body.body:
+        if not isinstance(call, ast.FunctionDef):
+            continue
+        args = call.args.args
+        values = dict(zip([arg.arg for arg in args[len(args) - len(call.args.defaults):]],
+                          call.args.defaults))
+        if "score_threshold" in values:
+            found[call.name] = (values["score_threshold"].value, values["iou_threshold"].value)
+    return found
+
+
+def test_defaults_are_those_of_the_page():
+    page = (ROOT / "docs/selection.md").read_text(encoding="ascii")
+    rows = {}
+    for line in page.splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) == 6 and cells[1][:1] == "0":
+            rows[cells[0]] = (float(cells[1].split()[0]), float(cells[2]))
+    ours = next(value for key, value in rows.items() if "Python's `Decoder`" in key)
+    assert len(defaults_of("Decoder")) >= 4
+    assert set(defaults_of("Decoder").values()) == {ours}
+    theirs = defaults_of("_ReferenceDecoder")
+    assert theirs.pop("new_from_outputs") == rows["`halyard.edgefirst.Decoder.new_from_outputs()`"]
+    assert set(theirs.values()) == {rows["`halyard.edgefirst.Decoder()`, from a document"]}
+    call = inspect.signature(ef.Model.__call__).parameters
+    assert (call["conf"].default, call["iou"].default) == ours
