@@ -29,6 +29,10 @@ CODE = CPP | {".py", ".sh", ".cmake"}
 CODE_NAMES = {"CMakeLists.txt", "Makefile", "run"}
 TEXT = CODE | {".md", ".json", ".yaml", ".yml", ".toml", ".in", ".supp"}
 MAX_COLUMNS, MAX_FILE_LINES, MAX_FUNCTION_LINES = 100, 400, 40
+# File -> why a function of it may be longer.
+LONG_FUNCTIONS = {
+    "include/halyard/message_members.h": "one branch for each number of members",
+}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -359,8 +363,8 @@ def rule_length(tree):
                             'without a line "Long: why" at the head')
         if Path(path).suffix in CPP and path.startswith(("src/", "tools/", "include/")):
             for line, count in function_lengths(text):
-                if count > MAX_FUNCTION_LINES:
-                    tree.notes.append(f"{path}:{line}: a function of {count} lines")
+                if count > MAX_FUNCTION_LINES and path not in LONG_FUNCTIONS:
+                    tree.breach("length", path, line, f"a function of {count} lines")
 
 
 def rule_format(tree):

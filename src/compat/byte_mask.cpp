@@ -35,61 +35,81 @@ struct Axis {
   }
 };
 
-}  // namespace
+bool is_finite_with_area(const Box& box) noexcept {
+  return std::isfinite(box.x1) && std::isfinite(box.y1) && std::isfinite(box.x2) &&
+         std::isfinite(box.y2) && box.x2 > box.x1 && box.y2 > box.y1;
+}
 
-void ByteMask::blend(const Segmentation& mask, const Box& box, Target& target,
-                     const std::array<Paint, 4>& paints) {
-  const bool is_box = std::isfinite(box.x1) && std::isfinite(box.y1) && std::isfinite(box.x2) &&
-                      std::isfinite(box.y2) && box.x2 > box.x1 && box.y2 > box.y1;
-  if (!is_box || mask.width == 0 || mask.height == 0) return;
-  const Axis x(box.x1, box.x2, target.size().width, mask.width);
-  const Axis y(box.y1, box.y2, target.size().height, mask.height);
-  if (x.first >= x.last) return;
-  // Cell j has the columns whose sample position is in [j, j + 1).
-  cells_.assign(mask.width + 1, x.last);
+// Cell j has the columns whose sample position is in [j, j + 1).
+void find_cells(const Axis& x, std::size_t samples, std::vector<std::int32_t>& cells) {
+  cells.assign(samples + 1, x.last);
   std::size_t cell = 0;
   for (std::int32_t column = x.first; column < x.last; ++column) {
     const auto at = static_cast<std::size_t>(x.at(column));
     for (; cell <= at; ++cell)
-      cells_[cell] = column;
+      cells[cell] = column;
   }
-  row_.resize(mask.width + 1);
-  for (std::int32_t line = y.first; line < y.last; ++line) {
-    const float v = y.at(line);
-    const auto upper = static_cast<std::size_t>(v);
-    const std::size_t lower = std::min(upper + 1, mask.height - 1);
-    const float part = v - static_cast<float>(upper);
-    const std::uint8_t* const a = mask.data + upper * mask.width;
-    const std::uint8_t* const b = mask.data + lower * mask.width;
-    for (std::size_t j = 0; j < mask.width; ++j)
-      row_[j] = static_cast<float>(a[j]) + part * static_cast<float>(b[j] - a[j]);
-    row_[mask.width] = row_[mask.width - 1];
-    std::int32_t begin = -1;  // begin of the open run; -1: none
-    const auto close = [&](std::int32_t end) {
-      if (begin >= 0 && begin < end) target.blend(line, begin, end, paints);
-      begin = -1;
-    };
-    for (std::size_t j = 0; j < mask.width; ++j) {
-      const std::int32_t from = cells_[j], to = cells_[j + 1];
-      if (from == to) continue;
-      const bool left = row_[j] >= on, right = row_[j + 1] >= on;
-      if (left && right) {
-        if (begin < 0) begin = from;
-      } else if (!left && !right) {
-        close(from);
-      } else {
-        const float slope = row_[j + 1] - row_[j];
-        for (std::int32_t column = from; column < to; ++column) {
-          const float value = row_[j] + slope * (x.at(column) - static_cast<float>(j));
-          if (value < on) {
-            close(column);
-          } else if (begin < 0) {
-            begin = column;
-          }
+}
+
+// Samples the mask at the vertical position `v`, once per column of the mask. The last sample
+// repeats.
+void sample_row(const Segmentation& mask, float v, std::vector<float>& row) {
+  const auto upper = static_cast<std::size_t>(v);
+  const std::size_t lower = std::min(upper + 1, mask.height - 1);
+  const float part = v - static_cast<float>(upper);
+  const std::uint8_t* const a = mask.data + upper * mask.width;
+  const std::uint8_t* const b = mask.data + lower * mask.width;
+  for (std::size_t j = 0; j < mask.width; ++j)
+    row[j] = static_cast<float>(a[j]) + part * static_cast<float>(b[j] - a[j]);
+  row[mask.width] = row[mask.width - 1];
+}
+
+// Calls `blend(begin, end)` for each run of columns that are on.
+template <class Blend>
+void each_run(const Axis& x, const std::vector<std::int32_t>& cells, const std::vector<float>& row,
+              const Blend& blend) {
+  std::int32_t begin = -1;  // begin of the open run; -1: none
+  const auto close = [&](std::int32_t end) {
+    if (begin >= 0 && begin < end) blend(begin, end);
+    begin = -1;
+  };
+  for (std::size_t j = 0; j + 1 < cells.size(); ++j) {
+    const std::int32_t from = cells[j], to = cells[j + 1];
+    if (from == to) continue;
+    const bool left = row[j] >= on, right = row[j + 1] >= on;
+    if (left && right) {
+      if (begin < 0) begin = from;
+    } else if (!left && !right) {
+      close(from);
+    } else {
+      const float slope = row[j + 1] - row[j];
+      for (std::int32_t column = from; column < to; ++column) {
+        const float value = row[j] + slope * (x.at(column) - static_cast<float>(j));
+        if (value < on) {
+          close(column);
+        } else if (begin < 0) {
+          begin = column;
         }
       }
     }
-    close(x.last);
+  }
+  close(x.last);
+}
+
+}  // namespace
+
+void ByteMask::blend(const Segmentation& mask, const Box& box, Target& target,
+                     const std::array<Paint, 4>& paints) {
+  if (!is_finite_with_area(box) || mask.width == 0 || mask.height == 0) return;
+  const Axis x(box.x1, box.x2, target.size().width, mask.width);
+  const Axis y(box.y1, box.y2, target.size().height, mask.height);
+  if (x.first >= x.last) return;
+  find_cells(x, mask.width, cells_);
+  row_.resize(mask.width + 1);
+  for (std::int32_t line = y.first; line < y.last; ++line) {
+    sample_row(mask, y.at(line), row_);
+    each_run(x, cells_, row_,
+             [&](std::int32_t begin, std::int32_t end) { target.blend(line, begin, end, paints); });
   }
 }
 

@@ -169,17 +169,8 @@ void stretch_to_bytes(const ScoreView& view, std::uint8_t* out) {
   });
 }
 
-}  // namespace
-
-Status score_bytes(const Tensor& scores, const OutputDescription& output, std::size_t batch,
-                   SegmentationList& out) {
-  HALYARD_TRY(const ScoreAxes axes, axes_of(output, scores.rank()));
-  HALYARD_TRY(const TensorMap map, scores.map(Access::read));
+ScoreView view_of_batch(const TensorMap& map, const ScoreAxes& axes, std::size_t batch) {
   const Layout& layout = map.layout();
-  const std::size_t images = axes.batch ? layout.shape[*axes.batch] : 1;
-  if (batch >= images)
-    return fail(Errc::invalid_argument, "batch: must be below the tensor's batch extent",
-                "{} of {}", batch, images);
   const std::ptrdiff_t image =
       axes.batch ? static_cast<std::ptrdiff_t>(batch) * layout.stride_bytes[*axes.batch] : 0;
   ScoreView view{map.data() + image,
@@ -193,41 +184,60 @@ Status score_bytes(const Tensor& scores, const OutputDescription& output, std::s
     view.channels = layout.shape[*axes.channels];
     view.channel_stride = layout.stride_bytes[*axes.channels];
   }
-  std::uint8_t* const bytes =
-      SegmentationAccess::reset(out, view.height * view.width * view.channels, 1);
-  switch (scores.dtype()) {
+  return view;
+}
+
+Status scores_to_bytes(const ScoreView& view, DType dtype, std::uint8_t* out) {
+  switch (dtype) {
     case DType::u8:
-      shift_to_bytes<std::uint8_t>(view, bytes);
-      break;
+      shift_to_bytes<std::uint8_t>(view, out);
+      return {};
     case DType::i8:
-      shift_to_bytes<std::int8_t>(view, bytes);
-      break;
+      shift_to_bytes<std::int8_t>(view, out);
+      return {};
     case DType::u16:
-      shift_to_bytes<std::uint16_t>(view, bytes);
-      break;
+      shift_to_bytes<std::uint16_t>(view, out);
+      return {};
     case DType::i16:
-      shift_to_bytes<std::int16_t>(view, bytes);
-      break;
+      shift_to_bytes<std::int16_t>(view, out);
+      return {};
     case DType::u32:
-      shift_to_bytes<std::uint32_t>(view, bytes);
-      break;
+      shift_to_bytes<std::uint32_t>(view, out);
+      return {};
     case DType::i32:
-      shift_to_bytes<std::int32_t>(view, bytes);
-      break;
+      shift_to_bytes<std::int32_t>(view, out);
+      return {};
     case DType::f16:
-      stretch_to_bytes<Half>(view, bytes);
-      break;
+      stretch_to_bytes<Half>(view, out);
+      return {};
     case DType::f32:
-      stretch_to_bytes<float>(view, bytes);
-      break;
+      stretch_to_bytes<float>(view, out);
+      return {};
     case DType::f64:
-      stretch_to_bytes<double>(view, bytes);
-      break;
+      stretch_to_bytes<double>(view, out);
+      return {};
     default:
       return fail(Errc::unsupported,
                   "segmentation: scores must be integers of 8, 16 or 32 bits, or floats", "{}",
-                  to_string(scores.dtype()));
+                  to_string(dtype));
   }
+}
+
+}  // namespace
+
+Status score_bytes(const Tensor& scores, const OutputDescription& output, std::size_t batch,
+                   SegmentationList& out) {
+  HALYARD_TRY(const ScoreAxes axes, axes_of(output, scores.rank()));
+  HALYARD_TRY(const TensorMap map, scores.map(Access::read));
+  const Layout& layout = map.layout();
+  const std::size_t images = axes.batch ? layout.shape[*axes.batch] : 1;
+  if (batch >= images)
+    return fail(Errc::invalid_argument, "batch: must be below the tensor's batch extent",
+                "{} of {}", batch, images);
+  const ScoreView view = view_of_batch(map, axes, batch);
+  std::uint8_t* const bytes =
+      SegmentationAccess::reset(out, view.height * view.width * view.channels, 1);
+  HALYARD_RETURN_IF_ERROR(scores_to_bytes(view, scores.dtype(), bytes));
   SegmentationAccess::add(out, {Box{0, 0, 1, 1}, view.height, view.width, view.channels, bytes});
   return {};
 }

@@ -23,15 +23,9 @@ bool has_ended(int socket) {
   return ::poll(&poll, 1, 0) > 0;
 }
 
-}  // namespace
-
-Result<std::shared_ptr<Node::Link>> Node::link_to(const NodeId& node, const Deadline& deadline) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto known = outgoing_.find(node);
-    if (known != outgoing_.end()) return known->second;
-  }
-  const std::string path = registry_.nodes() + "/" + to_string(node);
+// Connects to the socket of another process. Errors: not_found (the process has ended; its socket
+// is removed), timeout, os.
+Result<Fd> connect_to_peer(const std::string& path, const Deadline& deadline) {
   Fd socket = new_socket();
   if (!socket) return fail_os("node: a socket cannot be created", errno);
   while (!connect_to(socket.get(), path)) {
@@ -45,6 +39,28 @@ Result<std::shared_ptr<Node::Link>> Node::link_to(const NodeId& node, const Dead
     if (deadline.is_over()) return fail(Errc::timeout, "peer: does not answer", "{}", path);
     ::poll(nullptr, 0, 1);
   }
+  return socket;
+}
+
+// The error that a packet of kind `failure` reports.
+Error refusal_of(const Packet& packet) {
+  const auto& text = packet.body.bytes;
+  const auto code = packet.head.code;
+  return make_error(code != 0 && code <= 15 ? static_cast<Errc>(code) : Errc::corrupt,
+                    "peer: refuses the request",
+                    std::string(reinterpret_cast<const char*>(text.data()), text.size()));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Node::Link>> Node::link_to(const NodeId& node, const Deadline& deadline) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = outgoing_.find(node);
+    if (known != outgoing_.end()) return known->second;
+  }
+  const std::string path = registry_.nodes() + "/" + to_string(node);
+  HALYARD_TRY(Fd socket, connect_to_peer(path, deadline));
   HALYARD_TRY(const pid_t process, check_peer(socket.get(), registry_));
   auto link = std::make_shared<Link>();
   link->process = process;
@@ -135,13 +151,8 @@ Result<std::optional<std::vector<Parcel>>> Node::ask_on(Link& link, const std::s
       case PacketKind::answer:
         answers.push_back(std::move(packet->body));
         break;
-      case PacketKind::failure: {
-        const auto& text = packet->body.bytes;
-        const auto code = packet->head.code;
-        return make_error(code != 0 && code <= 15 ? static_cast<Errc>(code) : Errc::corrupt,
-                          "peer: refuses the request",
-                          std::string(reinterpret_cast<const char*>(text.data()), text.size()));
-      }
+      case PacketKind::failure:
+        return refusal_of(*packet);
       case PacketKind::end:
         if (packet->head.code != 0)
           return fail(Errc::not_found, "peer: no service answers for the key", "{}", key);

@@ -67,6 +67,34 @@ std::optional<std::uint32_t> index_of(const std::string& member) {
   return index;
 }
 
+std::uint32_t first_free_index(const std::vector<std::string>& members) {
+  const auto is_taken = [&](std::uint32_t i) {
+    return std::any_of(members.begin(), members.end(),
+                       [&](const std::string& member) { return index_of(member) == i; });
+  };
+  std::uint32_t index = 0;
+  while (is_taken(index))
+    ++index;
+  return index;
+}
+
+// The configuration of a new part: that of `wanted`, with the pool's limits if the pool `is_there`.
+// Errors: exists (the limits differ), corrupt, those of the entry.
+Result<TensorPoolConfig> agree_on_pool(const RegistryEntry& entry, bool is_there,
+                                       const TensorPoolConfig* wanted) {
+  HALYARD_TRY(const auto text, entry.text());
+  TensorPoolConfig config = wanted != nullptr ? *wanted : TensorPoolConfig{};
+  if (!is_there) return config;
+  if (!text) return fail(Errc::corrupt, "registry: the pool's limits are missing");
+  HALYARD_TRY(const TensorPoolConfig found, read_pool(*text));
+  if (wanted != nullptr) HALYARD_RETURN_IF_ERROR(check_same(*wanted, found));
+  config.pool_size = found.pool_size;
+  config.max_slots = found.max_slots;
+  config.slot_alignment = found.slot_alignment;
+  config.frame = found.frame;
+  return config;
+}
+
 }  // namespace
 
 Result<TensorPoolConfig> read_pool(const std::string& text) {
@@ -115,6 +143,36 @@ std::string PoolPart::pool_key() const {
   return fmt::format("pool/{}", identity_.pool_id);
 }
 
+Result<std::shared_ptr<PoolPart>> PoolPart::make(const std::shared_ptr<Node>& node,
+                                                 std::uint32_t id, std::uint32_t index,
+                                                 const TensorPoolConfig& config) {
+  Arena::Config arena = arena_config(config);
+  arena.pool_id = id;
+  arena.index = index;
+  using Numbers = std::array<std::uint64_t, 2>;
+  HALYARD_TRY(const Numbers random, random_value<Numbers>());
+  arena.arena_id = random[0];
+  // Even (the slot is free), and far below the largest value.
+  arena.first_generation = (random[1] >> 2U) & ~std::uint64_t{1};
+  std::shared_ptr<PoolPart> part(
+      new PoolPart(node, {node->id(), arena.arena_id, id, index}, config));
+  HALYARD_TRY(auto own, Arena::create(fmt::format("halyard pool {}", id), arena));
+  part->service_ = std::make_shared<PoolService>(std::move(own));
+  part->service_->arena().on_room(
+      [service = part->service_.get(), node = node.get()] { service->tell_room(*node); });
+  part->service_->arena().on_dirty([node = node.get()] { node->look_soon(); });
+  return part;
+}
+
+Status PoolPart::become_member(const RegistryEntry& entry) {
+  node_->add(pool_key(), service_);
+  node_->add(arena_key(identity_.arena_id), service_);
+  const std::string member = fmt::format("{}-{}", to_string(node_->id()), identity_.index);
+  HALYARD_RETURN_IF_ERROR(entry.add(member));
+  member_ = member;
+  return {};
+}
+
 Result<std::shared_ptr<PoolPart>> PoolPart::enter(std::uint32_t id,
                                                   const TensorPoolConfig* wanted) {
   const Deadline deadline(answer_timeout);
@@ -137,49 +195,15 @@ Result<std::shared_ptr<PoolPart>> PoolPart::enter(std::uint32_t id,
       return fail(Errc::exhausted, "pool: too many processes have it open", "{} of {}",
                   members.size(), max_members);
     }
-    HALYARD_TRY(const auto text, entry->text());
-    TensorPoolConfig config = wanted != nullptr ? *wanted : TensorPoolConfig{};
-    if (!members.empty()) {
-      if (!text) return fail(Errc::corrupt, "registry: the pool's limits are missing");
-      HALYARD_TRY(const TensorPoolConfig found, read_pool(*text));
-      if (wanted != nullptr) HALYARD_RETURN_IF_ERROR(check_same(*wanted, found));
-      config.pool_size = found.pool_size;
-      config.max_slots = found.max_slots;
-      config.slot_alignment = found.slot_alignment;
-      config.frame = found.frame;
-    }
-    std::uint32_t index = 0;
-    const auto is_taken = [&](std::uint32_t i) {
-      return std::any_of(members.begin(), members.end(),
-                         [&](const std::string& member) { return index_of(member) == i; });
-    };
-    while (is_taken(index))
-      ++index;
-    Arena::Config arena = arena_config(config);
-    arena.pool_id = id;
-    arena.index = index;
-    using Numbers = std::array<std::uint64_t, 2>;
-    HALYARD_TRY(const Numbers random, random_value<Numbers>());
-    arena.arena_id = random[0];
-    // Even (the slot is free), and far below the largest value.
-    arena.first_generation = (random[1] >> 2U) & ~std::uint64_t{1};
-    part.reset(new PoolPart(node, {node->id(), arena.arena_id, id, index}, config));
-    HALYARD_TRY(auto own, Arena::create(fmt::format("halyard pool {}", id), arena));
-    part->service_ = std::make_shared<PoolService>(std::move(own));
-    part->service_->arena().on_room(
-        [service = part->service_.get(), node = node.get()] { service->tell_room(*node); });
-    part->service_->arena().on_dirty([node = node.get()] { node->look_soon(); });
+    HALYARD_TRY(const TensorPoolConfig config, agree_on_pool(*entry, !members.empty(), wanted));
+    HALYARD_TRY(part, make(node, id, first_free_index(members), config));
     if (members.empty()) {
       HALYARD_RETURN_IF_ERROR(entry->set_text(to_text(config)));
       part->made_pool_ = true;
     }
     // From now on new processes join this one. This process itself joins those that were there
     // before.
-    node->add(part->pool_key(), part->service_);
-    node->add(arena_key(arena.arena_id), part->service_);
-    const std::string member = fmt::format("{}-{}", to_string(node->id()), index);
-    HALYARD_RETURN_IF_ERROR(entry->add(member));
-    part->member_ = member;
+    HALYARD_RETURN_IF_ERROR(part->become_member(*entry));
   }
   HALYARD_RETURN_IF_ERROR(part->join(members, deadline));
   return part;

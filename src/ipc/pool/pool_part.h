@@ -56,6 +56,12 @@ class HALYARD_LOCAL PoolPart final : public SlotHome,
  private:
   PoolPart(std::shared_ptr<Node> node, const Identity& identity, const TensorPoolConfig& config);
   static Result<std::shared_ptr<PoolPart>> enter(std::uint32_t id, const TensorPoolConfig* wanted);
+  /// Makes a part that no other process knows yet.
+  static Result<std::shared_ptr<PoolPart>> make(const std::shared_ptr<Node>& node, std::uint32_t id,
+                                                std::uint32_t index,
+                                                const TensorPoolConfig& config);
+  /// Adds this process to the pool's members and answers requests about the part.
+  Status become_member(const RegistryEntry& entry);
   Status join(const std::vector<std::string>& members, const Deadline& deadline);
   std::string pool_key() const;
 

@@ -36,6 +36,29 @@ MessageType MessageType::serialized(std::string_view name) {
 TopicEndpoint::TopicEndpoint(std::unique_ptr<State> state) : state_(std::move(state)) {}
 TopicEndpoint::~TopicEndpoint() = default;
 
+// Makes the endpoint and enters it into the registry. Returns the members that were there before.
+Result<std::vector<std::string>> TopicEndpoint::State::enter(const std::optional<MessageType>& type,
+                                                             const Deadline& deadline) {
+  HALYARD_TRY(const auto entry,
+              node->registry().enter("topics", folder_name(name), !type.has_value(), deadline));
+  HALYARD_TRY(std::vector<std::string> members, node->living_members(entry));
+  HALYARD_TRY(facts, agree_on_topic(entry, !members.empty(), type, config));
+  HALYARD_TRY(auto own, make_endpoint(facts, config));
+  service = std::make_shared<TopicService>(node, std::move(own));
+  const TopicService::Own& made = service->own();
+  HALYARD_RETURN_IF_ERROR(check_room(members, made, facts.max_endpoints));
+  node->add("topic/" + name, service);
+  // Named before the file is made: nothing may fail between the two.
+  member = member_name(node->id(), made);
+  auto added = entry.add(member);
+  if (!added) {
+    member.clear();
+    node->remove("topic/" + name, service.get());
+    return added.error();
+  }
+  return members;
+}
+
 Result<std::unique_ptr<TopicEndpoint>> TopicEndpoint::create(std::string_view name,
                                                              const std::optional<MessageType>& type,
                                                              const TopicConfig& config) {
@@ -48,27 +71,7 @@ Result<std::unique_ptr<TopicEndpoint>> TopicEndpoint::create(std::string_view na
   state->config = config;
   HALYARD_TRY(state->node, Node::get());
   state->node->clean_registry();
-  std::vector<std::string> members;
-  {
-    const std::string folder = folder_name(name);
-    HALYARD_TRY(auto entry,
-                state->node->registry().enter("topics", folder, !type.has_value(), deadline));
-    HALYARD_TRY(members, state->node->living_members(entry));
-    HALYARD_TRY(state->facts, agree_on_topic(entry, !members.empty(), type, config));
-    HALYARD_TRY(auto own, make_endpoint(state->facts, config));
-    state->service = std::make_shared<TopicService>(state->node, std::move(own));
-    const TopicService::Own& made = state->service->own();
-    HALYARD_RETURN_IF_ERROR(check_room(members, made, state->facts.max_endpoints));
-    state->node->add("topic/" + state->name, state->service);
-    // Named before the file is made: nothing may fail between the two.
-    state->member = member_name(state->node->id(), made);
-    auto added = entry.add(state->member);
-    if (!added) {
-      state->member.clear();
-      state->node->remove("topic/" + state->name, state->service.get());
-      return added.error();
-    }
-  }
+  HALYARD_TRY(const std::vector<std::string> members, state->enter(type, deadline));
   const TopicFacts& facts = state->facts;
   state->publishes = state->service->own().publishes;
   state->has_frame = facts.type.has_frame;

@@ -41,6 +41,19 @@ std::uint32_t slot_index(const FrameHead& head) {
   return head.descriptor.slot_id & 0xFFFFFFU;
 }
 
+// Waits until this endpoint is woken or the time is over: at the head of the publisher `peer` while
+// its lower half is `seen`, or at the descriptor if `peer` is null.
+void wait_at_head_or_fd(const PeerEndpoint* peer, std::uint32_t seen, const Notifier& notifier,
+                        std::chrono::nanoseconds timeout) {
+  if (peer != nullptr) {
+    wait_at(peer->view.header().head, seen, timeout);
+  } else {
+    pollfd poll = {notifier.fd(), POLLIN, 0};
+    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
+    ::poll(&poll, 1, static_cast<int>(ms));
+  }
+}
+
 }  // namespace
 
 [[gnu::hot]] inline Result<std::shared_ptr<SlotBuffer>> TopicEndpoint::State::take_slot(
@@ -278,13 +291,7 @@ bool TopicEndpoint::State::wait_for(std::chrono::nanoseconds timeout) {
       }
     }
     const auto left = std::min<std::chrono::nanoseconds>(deadline.left().value_or(slice), slice);
-    if (waited_at) {
-      wait_at(waited_at->view.header().head, seen, left);
-    } else {
-      pollfd poll = {service->own().notifier.fd(), POLLIN, 0};
-      const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-      ::poll(&poll, 1, static_cast<int>(ms));
-    }
+    wait_at_head_or_fd(waited_at.get(), seen, service->own().notifier, left);
     if (!fd_is_used) waits.store(0, std::memory_order_relaxed);
   }
 }

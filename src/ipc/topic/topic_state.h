@@ -151,6 +151,8 @@ struct HALYARD_LOCAL TopicEndpoint::State {
   }
 
   ~State();
+  Result<std::vector<std::string>> enter(const std::optional<MessageType>& type,
+                                         const Deadline& deadline);
   void look_again(Known& known, bool subscribers) const;
   bool may_send(std::size_t bytes, const Tensor* frame) const noexcept;
   Error why_not(std::size_t bytes, const Tensor* frame) const;

@@ -143,6 +143,15 @@ std::uint64_t maximum(const KeyInfo& info) {
   return max_bytes;
 }
 
+Status check_choice(const KeyInfo& info, AttributeValue value) {
+  const auto names = names_of(info.key);
+  if (std::ranges::find(names, value.low, &NamedValue::value) == names.end())
+    return fail(Errc::invalid_argument, "the key has no such value", "{} = {}", info.name,
+                value.low);
+  if (info.key == Key::pad_fill && value.high > 255) return out_of_range(info, value.high, 0, 255);
+  return {};
+}
+
 std::string choice_text(const KeyInfo& info, AttributeValue value) {
   if (info.key == Key::pad_fill && value.low == static_cast<std::uint64_t>(PadFill::value))
     return std::to_string(value.high);
@@ -196,15 +205,8 @@ Status check_value(const KeyInfo& info, AttributeValue value) {
                     "others",
                     "{} = {:#x}", info.name, value.low);
       return {};
-    case ValueType::choice: {
-      const auto names = names_of(info.key);
-      if (std::ranges::find(names, value.low, &NamedValue::value) == names.end())
-        return fail(Errc::invalid_argument, "the key has no such value", "{} = {}", info.name,
-                    value.low);
-      if (info.key == Key::pad_fill && value.high > 255)
-        return out_of_range(info, value.high, 0, 255);
-      return {};
-    }
+    case ValueType::choice:
+      return check_choice(info, value);
   }
   return fail(Errc::invalid_argument, "the key has no type", "{}", info.name);
 }

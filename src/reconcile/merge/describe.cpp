@@ -111,23 +111,25 @@ void describe_extent(const Failure& failure, const Candidate& candidate, Conflic
   }
 }
 
+void describe_count(const Failure& failure, ConflictItem& item) {
+  if (failure.check == Check::count_max) {
+    item.rule = "there must be buffers for all that hold some at a time";
+    item.computed = fmt::format("needs {}, at most {}", failure.value, failure.limit);
+    item.nearest = {failure.limit};
+    item.hint = "let a party hold fewer, or copy for one";
+  } else {
+    item.rule = "an engine that keeps one address works with one buffer";
+    item.computed = fmt::format("needs {}", failure.value);
+    item.nearest = {1};
+    item.hint = "copy into the engine's buffer, or let it set g.count_max for a ring of buffers";
+  }
+}
+
 void describe_memory(const Failure& failure, ConflictItem& item) {
   switch (failure.check) {
     case Check::kinds:
       item.rule = "arrays and pyramids have a buffer of their own";
       item.hint = "use two buffers";
-      return;
-    case Check::count_max:
-      item.rule = "there must be buffers for all that hold some at a time";
-      item.computed = fmt::format("needs {}, at most {}", failure.value, failure.limit);
-      item.nearest = {failure.limit};
-      item.hint = "let a party hold fewer, or copy for one";
-      return;
-    case Check::pinned:
-      item.rule = "an engine that keeps one address works with one buffer";
-      item.computed = fmt::format("needs {}", failure.value);
-      item.nearest = {1};
-      item.hint = "copy into the engine's buffer, or let it set g.count_max for a ring of buffers";
       return;
     case Check::unmapped:
       item.rule = "a strictly unmapped buffer is not for the CPU";
@@ -173,6 +175,9 @@ void describe_failure(const Failure& failure, const Candidate& candidate, Confli
     case Check::overflow:
     case Check::size_max:
       return describe_extent(failure, candidate, item);
+    case Check::count_max:
+    case Check::pinned:
+      return describe_count(failure, item);
     default:
       return describe_memory(failure, item);
   }

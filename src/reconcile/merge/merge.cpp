@@ -12,6 +12,21 @@ namespace {
 constexpr std::uint64_t max_multiple = std::uint64_t{1} << 31;
 constexpr std::uint64_t pad_value = 3;
 
+void merge_equal(MergedValue& into, AttributeValue value) noexcept {
+  into.contradicts |= !(into.value == value);
+  into.value.low = std::max(into.value.low, value.low);
+}
+
+void merge_intersect(MergedValue& into, std::uint64_t value) noexcept {
+  into.value.low &= value;
+  into.contradicts = into.value.low == 0;
+}
+
+void merge_hull(MergedValue& into, AttributeValue value) noexcept {
+  into.value.low = std::min(into.value.low, value.low);
+  into.value.high = std::max(into.value.high, value.high);
+}
+
 void merge_multiple(MergedValue& into, std::uint64_t value) noexcept {
   const std::uint64_t multiple = common_multiple(into.value.low, value);
   into.contradicts |= multiple == 0;
@@ -63,8 +78,7 @@ void merge_value(MergedValue& into, MergeRule rule, AttributeValue value) noexce
   into.is_set = true;
   switch (rule) {
     case MergeRule::equal:
-      into.contradicts |= !(into.value == value);
-      into.value.low = std::max(into.value.low, value.low);
+      merge_equal(into, value);
       return;
     case MergeRule::max:
     case MergeRule::per_party:
@@ -81,15 +95,13 @@ void merge_value(MergedValue& into, MergeRule rule, AttributeValue value) noexce
       into.value.low |= value.low;
       return;
     case MergeRule::intersect:
-      into.value.low &= value.low;
-      into.contradicts = into.value.low == 0;
+      merge_intersect(into, value.low);
       return;
     case MergeRule::range:
       merge_range(into, value);
       return;
     case MergeRule::hull:
-      into.value.low = std::min(into.value.low, value.low);
-      into.value.high = std::max(into.value.high, value.high);
+      merge_hull(into, value);
       return;
     case MergeRule::sum:
       return;  // PartyValues holds them
@@ -143,6 +155,34 @@ bool gives(const std::vector<const Fact*>& facts, const MergedValue& whole) {
   return value.value == whole.value && value.contradicts == whole.contradicts;
 }
 
+/// Removes facts from `found` until the value of the rest would differ without any one of them.
+void drop_redundant(std::vector<std::size_t>& found, std::span<const Fact> facts,
+                    const MergedValue& value) {
+  // Small numbers are removed first, so that 256 explains 256 even if 16 and 64 were stated too.
+  std::ranges::stable_sort(found, {}, [&](std::size_t k) { return facts[k].value.low; });
+  for (std::size_t k = 0; k < found.size();) {
+    std::vector<const Fact*> others;
+    for (std::size_t j = 0; j < found.size(); ++j)
+      if (j != k) others.push_back(&facts[found[j]]);
+    if (gives(others, value)) {
+      found.erase(found.begin() + static_cast<std::ptrdiff_t>(k));
+    } else {
+      ++k;
+    }
+  }
+}
+
+/// All facts of the slot that state the same as one of `found`.
+std::vector<std::size_t> facts_like(const std::vector<std::size_t>& found,
+                                    std::span<const Fact> facts, std::size_t slot) {
+  std::vector<std::size_t> all;
+  for (std::size_t k = 0; k < facts.size(); ++k)
+    if (facts[k].slot == slot &&
+        std::ranges::any_of(found, [&](std::size_t j) { return facts[j].value == facts[k].value; }))
+      all.push_back(k);
+  return all;
+}
+
 }  // namespace
 
 std::uint64_t common_multiple(std::uint64_t a, std::uint64_t b) noexcept {
@@ -189,24 +229,8 @@ std::vector<std::size_t> witnesses(std::span<const Fact> facts, std::size_t slot
     default:
       break;
   }
-  // Small numbers are removed first, so that 256 explains 256 even if 16 and 64 were stated too.
-  std::ranges::stable_sort(found, {}, [&](std::size_t k) { return facts[k].value.low; });
-  for (std::size_t k = 0; k < found.size();) {
-    std::vector<const Fact*> others;
-    for (std::size_t j = 0; j < found.size(); ++j)
-      if (j != k) others.push_back(&facts[found[j]]);
-    if (gives(others, value)) {
-      found.erase(found.begin() + static_cast<std::ptrdiff_t>(k));
-    } else {
-      ++k;
-    }
-  }
-  std::vector<std::size_t> all;
-  for (std::size_t k = 0; k < facts.size(); ++k)
-    if (facts[k].slot == slot &&
-        std::ranges::any_of(found, [&](std::size_t j) { return facts[j].value == facts[k].value; }))
-      all.push_back(k);
-  return all;
+  drop_redundant(found, facts, value);
+  return facts_like(found, facts, slot);
 }
 
 }  // namespace halyard

@@ -330,7 +330,10 @@ bool lacks_common_tag(const Problem& problem, LayoutTag::Family family) {
   return names_tags(problem, family) && common_tags(problem, family).empty();
 }
 
-ConflictItem no_common_layout(const Problem& problem, LayoutTag::Family family) {
+namespace {
+
+/// Lists that have no tag of the family in common. Without any one of them, the others have one.
+std::vector<const AttributeList*> disjoint_lists(const Problem& problem, LayoutTag::Family family) {
   const auto is_restricting = [&](const AttributeList* list) {
     const auto all = list->alternatives();
     return std::ranges::any_of(all, [&](const Alternative& a) { return a.tag.family == family; }) &&
@@ -350,13 +353,19 @@ ConflictItem no_common_layout(const Problem& problem, LayoutTag::Family family) 
       ++k;
     }
   }
+  return left.lists;
+}
+
+}  // namespace
+
+ConflictItem no_common_layout(const Problem& problem, LayoutTag::Family family) {
   const bool is_image = family == LayoutTag::Family::image;
   ConflictItem item;
   item.key = is_image ? "i.format" : "t.layout";
   item.rule = is_image ? "there must be a format and modifier that all accept"
                        : "there must be a layout that all accept";
   item.hint = "let one of them accept a layout of the other's, or convert between two buffers";
-  for (const AttributeList* list : left.lists) {
+  for (const AttributeList* list : disjoint_lists(problem, family)) {
     std::vector<std::string> tags;
     for (const Alternative& each : list->alternatives())
       if (each.tag.family == family) tags.push_back(to_string(each.tag));

@@ -49,6 +49,31 @@ std::string first_words(const std::string& name) {
   return blank == std::string::npos ? "" : name.substr(0, blank);
 }
 
+/// Arguments: cases that find the inner command, cases that find an option's values, and the words
+/// of each command.
+constexpr char bash_format[] =
+    "# bash completion for halyard, made by `halyard completion bash`\n"
+    "_halyard() {{\n"
+    "  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}}\n"
+    "  local command='' words='' i\n"
+    "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+    "    case \"$command:${{COMP_WORDS[i]}}\" in\n"
+    "{}"
+    "    esac\n"
+    "  done\n"
+    "  COMPREPLY=()\n"
+    "  case \"$command:$prev\" in\n"
+    "{}"
+    "  esac\n"
+    "  if [[ -z $words ]]; then\n"
+    "    case \"$command\" in\n"
+    "{}"
+    "    esac\n"
+    "  fi\n"
+    "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+    "}}\n"
+    "complete -o default -F _halyard halyard\n";
+
 std::string bash_script(const CommandEntry& program) {
   std::string commands, values, words;
   walk(program, [&](const CommandEntry& command) {
@@ -71,29 +96,7 @@ std::string bash_script(const CommandEntry& program) {
     if (!files.empty()) values += fmt::format("    {}) return ;;\n", files);
     words += fmt::format("      '{}') words='{}' ;;\n", command.name, words_at(command));
   });
-  return fmt::format(
-      "# bash completion for halyard, made by `halyard completion bash`\n"
-      "_halyard() {{\n"
-      "  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}}\n"
-      "  local command='' words='' i\n"
-      "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
-      "    case \"$command:${{COMP_WORDS[i]}}\" in\n"
-      "{}"
-      "    esac\n"
-      "  done\n"
-      "  COMPREPLY=()\n"
-      "  case \"$command:$prev\" in\n"
-      "{}"
-      "  esac\n"
-      "  if [[ -z $words ]]; then\n"
-      "    case \"$command\" in\n"
-      "{}"
-      "    esac\n"
-      "  fi\n"
-      "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-      "}}\n"
-      "complete -o default -F _halyard halyard\n",
-      commands, values, words);
+  return fmt::format(bash_format, commands, values, words);
 }
 
 /// Escapes a text for use between single quotes.

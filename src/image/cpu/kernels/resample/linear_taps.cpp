@@ -29,6 +29,18 @@ HWY_INLINE VI to_fixed_lanes(V weight, V one) {
   return hn::DemoteTo(DI(), hn::Add(hn::Mul(single, one), hn::Set(D(), 0.5)));
 }
 
+// The weight of the second sample in fixed point. With `balanced`, the lesser of the two weights is
+// rounded, and the other one is the rest.
+template <bool balanced>
+HWY_INLINE VI round_weight(V second, V full, V one, VI fixed_one) {
+  VI weight = to_fixed_lanes(second, one);
+  if constexpr (balanced) {
+    const VI other = to_fixed_lanes(hn::Sub(full, second), one);
+    weight = hn::IfThenElse(hn::Gt(weight, other), hn::Sub(fixed_one, other), weight);
+  }
+  return weight;
+}
+
 template <bool mirrored, bool balanced>
 void place_taps(const Positions& at, std::int32_t begin, std::int32_t end, int bits,
                 const LinearTapsOut& out) {
@@ -60,11 +72,7 @@ void place_taps(const Positions& at, std::int32_t begin, std::int32_t end, int b
       first = hn::Sub(hn::Set(d, at.reflect - 1), first);
       second = hn::Sub(full, second);
     }
-    VI weight = to_fixed_lanes(second, one);
-    if constexpr (balanced) {
-      const VI other = to_fixed_lanes(hn::Sub(full, second), one);
-      weight = hn::IfThenElse(hn::Gt(weight, other), hn::Sub(fixed_one, other), weight);
-    }
+    const VI weight = round_weight<balanced>(second, full, one, fixed_one);
     // A weight of one: the output is the second sample alone.
     const auto next = hn::Eq(weight, fixed_one);
     const VI sample = hn::DemoteTo(di, first);
