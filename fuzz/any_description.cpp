@@ -67,7 +67,7 @@ ModelDescription drawn(Source& from) {
 }
 
 ModelDescription of_layouts(Source& from) {
-  static const auto layouts = testing_decode::head_layouts();
+  static const auto layouts = test::head_layouts();
   return layouts[from.next(layouts.size())].description;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fd owns exactly one descriptor and knows the object behind it.
 #include "halyard/fd.h"
+#include "support/result.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -51,9 +52,9 @@ TEST(Fd, duplicate_is_another_descriptor_of_the_same_object) {
 }
 
 TEST(Fd, refuses_empty_and_foreign_numbers) {
-  EXPECT_EQ(Fd::duplicate(-1).error().code, Errc::invalid_argument);
-  EXPECT_EQ(Fd::duplicate(100000).error().code, Errc::os);
-  EXPECT_EQ(Fd().identity().error().code, Errc::invalid_argument);
+  EXPECT_FAILS(Fd::duplicate(-1), Errc::invalid_argument);
+  EXPECT_FAILS(Fd::duplicate(100000), Errc::os);
+  EXPECT_FAILS(Fd().identity(), Errc::invalid_argument);
 }
 
 TEST(Fd, release_hands_over_ownership) {

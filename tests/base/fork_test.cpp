@@ -10,14 +10,14 @@
 #include "halyard/log.h"
 #include "halyard/threads.h"
 #include "halyard/trace.h"
-#include "in_child.h"
-#include "thread_gate.h"
+#include "support/in_child.h"
+#include "support/thread_gate.h"
 
 namespace halyard {
 namespace {
 
-using testing::Inside;
-using testing::is_true_in_child;
+using test::Inside;
+using test::is_true_in_child;
 
 TEST(Fork, loses_threads_that_were_started_before_it) {
   EXPECT_FALSE(is_true_in_child(threads_are_lost));
@@ -125,13 +125,13 @@ TEST(ForkMutex, lets_one_thread_in_at_a_time_and_wakes_all_that_wait) {
 TEST(StartableThreads, are_as_many_as_the_system_starts) {
   EXPECT_EQ(startable_threads(0), 0U);
   {
-    const testing::ThreadLimit limit(3);
+    const test::ThreadLimit limit(3);
     EXPECT_EQ(startable_threads(2), 2U);
     EXPECT_EQ(startable_threads(20), 3U);
     EXPECT_EQ(limit.refused(), 1);
   }
   {
-    const testing::ThreadLimit limit(0);
+    const test::ThreadLimit limit(0);
     EXPECT_EQ(startable_threads(3), 3U) << "what was found is not asked for again";
     EXPECT_EQ(startable_threads(4), 0U);
   }

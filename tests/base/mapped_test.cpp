@@ -16,7 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "in_child.h"
+#include "support/in_child.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -28,15 +29,13 @@ TEST(SealedMemory, cannot_change_its_size_or_be_sealed_further) {
   EXPECT_EQ(::lseek(fd.get(), 0, SEEK_END), 5000);
   ASSERT_TRUE(seals_of(fd.get()));
   EXPECT_EQ(*seals_of(fd.get()) & all_seals, all_seals);
-  EXPECT_EQ(seal_against_shrinking(fd.get()).error().code, Errc::permission);
+  EXPECT_FAILS(seal_against_shrinking(fd.get()), Errc::permission);
 }
 
 TEST(SealedMemory, is_never_more_than_the_machine_has) {
   EXPECT_GT(system_memory_bytes(), std::size_t{1} << 20U);
   EXPECT_LT(system_memory_bytes(), std::numeric_limits<std::size_t>::max());
-  const auto refused = create_sealed_memory("test", system_memory_bytes() + 1);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, Errc::no_memory);
+  EXPECT_FAILS(create_sealed_memory("test", system_memory_bytes() + 1), Errc::no_memory);
 }
 
 TEST(SealedMemory, only_memory_has_seals) {
@@ -45,7 +44,7 @@ TEST(SealedMemory, only_memory_has_seals) {
   const Fd read_end(ends[0]);
   const Fd write_end(ends[1]);
   EXPECT_FALSE(seals_of(read_end.get()));
-  EXPECT_EQ(seal_against_shrinking(write_end.get()).error().code, Errc::unsupported);
+  EXPECT_FAILS(seal_against_shrinking(write_end.get()), Errc::unsupported);
   EXPECT_FALSE(seals_of(-1));
   EXPECT_EQ(seal_against_shrinking(-1).error().os_errno, EBADF);
 }
@@ -101,9 +100,7 @@ TEST(SharedObject, gives_up_after_64_names_that_are_taken) {
   const std::string name = shared_name(*first);
   if (name.empty()) GTEST_SKIP() << "/proc does not name the object";
   const TakenNames taken(name, 64);
-  const auto refused = create_shared_object();
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, Errc::exists);
+  EXPECT_FAILS(create_shared_object(), Errc::exists);
   EXPECT_TRUE(create_shared_object()) << "the names behind them are free";
 }
 
@@ -115,11 +112,11 @@ TEST(OwnMemory, is_written_by_its_owner_and_by_nobody_else) {
   own.mapped.bytes()[9999] = std::byte{8};
   EXPECT_EQ(reader.bytes()[9999], std::byte{8}) << "the owner goes on writing";
 
-  EXPECT_EQ(MappedMemory::create(own.fd.get(), 10000, true).error().code, Errc::permission);
+  EXPECT_FAILS(MappedMemory::create(own.fd.get(), 10000, true), Errc::permission);
   const std::string path = "/proc/self/fd/" + std::to_string(own.fd.get());
   const Fd again(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (again) {
-    EXPECT_EQ(MappedMemory::create(again.get(), 10000, true).error().code, Errc::permission);
+    EXPECT_FAILS(MappedMemory::create(again.get(), 10000, true), Errc::permission);
   }
   const char byte = 1;
   EXPECT_EQ(::pwrite(own.fd.get(), &byte, 1, 0), -1);
@@ -141,8 +138,8 @@ TEST(OwnMemory, begins_with_zeros_and_is_all_there) {
 }
 
 TEST(OwnMemory, refuses_what_cannot_be_had) {
-  EXPECT_EQ(create_own_memory("own", 0).error().code, Errc::invalid_argument);
-  EXPECT_EQ(create_own_memory("own", system_memory_bytes() + 1).error().code, Errc::no_memory);
+  EXPECT_FAILS(create_own_memory("own", 0), Errc::invalid_argument);
+  EXPECT_FAILS(create_own_memory("own", system_memory_bytes() + 1), Errc::no_memory);
 }
 
 TEST(OwnMemory, names_the_limit_of_locked_memory) {
@@ -150,7 +147,7 @@ TEST(OwnMemory, names_the_limit_of_locked_memory) {
   GTEST_SKIP() << "sanitizers ignore mlock()";
 #endif
   // In a child: limits go with the process.
-  EXPECT_TRUE(testing::is_true_in_child([] {
+  EXPECT_TRUE(test::is_true_in_child([] {
     const rlimit none{0, 0};
     if (::setrlimit(RLIMIT_MEMLOCK, &none) != 0) return false;
     if (::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) return false;
@@ -171,7 +168,7 @@ TEST(MappedMemory, shows_the_same_bytes_twice_and_the_descriptor_may_go) {
 
 TEST(MappedMemory, refuses_no_bytes_and_no_descriptor) {
   const Fd fd = *create_sealed_memory("test", 5000);
-  EXPECT_EQ(MappedMemory::create(fd.get(), 0, true).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(MappedMemory::create(fd.get(), 0, true), Errc::invalid_argument);
   EXPECT_EQ(MappedMemory::create(-1, 4096, true).error().os_errno, EBADF);
 }
 

@@ -12,8 +12,8 @@
 #include <set>
 #include <string>
 
-#include "folder.h"
 #include "halyard/output_file.h"
+#include "support/folder.h"
 
 namespace halyard::test {
 

@@ -12,6 +12,7 @@
 
 #include "base/checked.h"
 #include "base/text/format_error.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -37,8 +38,7 @@ TEST(Result, carries_a_value_or_an_error) {
   ASSERT_TRUE(good);
   EXPECT_EQ(*good, 2);
   const auto bad = half_of(3);
-  ASSERT_FALSE(bad);
-  EXPECT_EQ(bad.error().code, Errc::invalid_argument);
+  EXPECT_FAILS(bad, Errc::invalid_argument);
   EXPECT_EQ(bad.error().message(), "value: must be even: 3");
   EXPECT_EQ(bad.value_or(7), 7);
 }

@@ -15,8 +15,9 @@
 #include <thread>
 #include <vector>
 
-#include "allocation_limit.h"
-#include "folder.h"
+#include "support/allocation_limit.h"
+#include "support/folder.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -161,10 +162,10 @@ TEST_F(TraceTest, at_most_eight_arguments_are_kept) {
 }
 
 TEST_F(TraceTest, refuses_a_second_session_and_an_impossible_file) {
-  EXPECT_EQ(trace::start("/no/such/folder/trace.json").error().code, Errc::not_found);
+  EXPECT_FAILS(trace::start("/no/such/folder/trace.json"), Errc::not_found);
   EXPECT_FALSE(trace::is_active());
   ASSERT_TRUE(trace::start(path_));
-  EXPECT_EQ(trace::start(path_).error().code, Errc::busy);
+  EXPECT_FAILS(trace::start(path_), Errc::busy);
   ASSERT_TRUE(trace::stop());
   EXPECT_TRUE(trace::stop()) << "stopping twice does nothing";
 }
@@ -172,9 +173,7 @@ TEST_F(TraceTest, refuses_a_second_session_and_an_impossible_file) {
 TEST_F(TraceTest, a_full_disk_is_an_error) {
   ASSERT_TRUE(trace::start("/dev/full"));
   { trace::Span("test.lost"); }
-  const auto status = trace::stop();
-  ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().code, Errc::os);
+  EXPECT_FAILS(trace::stop(), Errc::os);
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
 }
 
@@ -193,7 +192,7 @@ TEST_F(TraceTest, failed_session_leaves_the_old_trace) {
   const std::string kept = folder_ / "sub/trace.json";
   ASSERT_TRUE(trace::start(kept));
   fs::create_directory(kept);
-  EXPECT_EQ(trace::stop().error().code, Errc::exists);
+  EXPECT_FAILS(trace::stop(), Errc::exists);
   EXPECT_FALSE(trace::start(folder_.path()));
   EXPECT_EQ(folder_.entries(), 2U);
   ASSERT_TRUE(trace::start(path_)) << "after a failure the next session may start";
@@ -257,7 +256,7 @@ TEST_F(TraceTest, leaves_out_events_that_memory_is_short_for) {
   std::size_t failures = 1;
   for (std::size_t first = 0; failures != 0 && first < 100; ++first) {
     std::thread([&] {
-      const testing::AllocationLimit limit(first, testing::Shortage::from_there);
+      const test::AllocationLimit limit(first, test::Shortage::from_there);
       trace::Span("test.short").arg("count", 3).arg("text", "some words");
       trace::counter("test.counter", 1);
       failures = limit.failures();
@@ -271,7 +270,7 @@ TEST_F(TraceTest, leaves_out_events_that_memory_is_short_for) {
 void drop_one_event() {
   std::size_t failures = 0;
   {
-    const testing::AllocationLimit limit(0, testing::Shortage::once);
+    const test::AllocationLimit limit(0, test::Shortage::once);
     // Each is kept until the list of events has to grow.
     for (int i = 0; limit.failures() == 0 && i < 1000; ++i)
       trace::counter("test.kept", 1);

@@ -5,14 +5,14 @@
 #include <iterator>
 #include <vector>
 
-#include "folder.h"
 #include "halyard/codec.h"
 #include "halyard/import.h"
 #include "owned.h"
+#include "support/folder.h"
 
 namespace {
 
-using namespace capi_test;
+using namespace halyard::test;
 using Bytes = std::vector<std::uint8_t>;
 
 Bytes read(const std::string& path) {

@@ -9,7 +9,7 @@
 
 namespace {
 
-using namespace capi_test;
+using namespace halyard::test;
 
 // A processor, a grey source of four quadrants (10, 20 over 30, 40), and a destination.
 struct CapiConvert : testing::Test {

@@ -7,11 +7,11 @@
 
 #include <cstddef>
 
-namespace capi_test {
+namespace halyard::test {
 
 inline std::size_t heap_bytes() {
   const struct mallinfo2 info = ::mallinfo2();
   return info.uordblks + info.hblkhd;
 }
 
-}  // namespace capi_test
+}  // namespace halyard::test

@@ -8,7 +8,7 @@
 
 namespace {
 
-using namespace capi_test;
+using namespace halyard::test;
 
 TEST(CapiImage, knows_every_format) {
   struct Row {

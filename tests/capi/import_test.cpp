@@ -12,7 +12,7 @@
 
 namespace {
 
-using namespace capi_test;
+using namespace halyard::test;
 
 // Shared memory of some bytes, byte i being i modulo 256, by its descriptor.
 struct CapiImport : testing::Test {

@@ -3,13 +3,13 @@
 #include <array>
 #include <filesystem>
 
-#include "folder.h"
 #include "heap.h"
 #include "owned.h"
+#include "support/folder.h"
 
 namespace {
 
-using namespace capi_test;
+using namespace halyard::test;
 
 // About 30 calls, and as many failures on the way as successes.
 void round(hal_image_processor* processor, const char* path) {

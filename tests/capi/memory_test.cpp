@@ -6,16 +6,16 @@
 #include <string>
 #include <thread>
 
-#include "allocation_limit.h"
 #include "capi/results/decoding.h"
 #include "heap.h"
 #include "ipc/peer.h"
+#include "support/allocation_limit.h"
 
 namespace {
 
-using namespace capi_test;
-using halyard::testing::AllocationLimit;
-using halyard::testing::Shortage;
+using namespace halyard::test;
+using halyard::test::AllocationLimit;
+using halyard::test::Shortage;
 
 constexpr std::size_t max_allocations = 20000;
 

@@ -12,7 +12,7 @@
 
 #include "halyard/hal.h"
 
-namespace capi_test {
+namespace halyard::test {
 
 struct Free {
   void operator()(hal_tensor* t) const { hal_tensor_free(t); }
@@ -90,9 +90,9 @@ testing::AssertionResult fails_with(F failed, int code, T result) {
   return testing::AssertionFailure() << "errno is " << seen << ", " << hal_last_error();
 }
 
-}  // namespace capi_test
+}  // namespace halyard::test
 
 /// The call fails as `failed` with this errno.
-#define EXPECT_ERRNO(failed, code, ...)                                        \
-  EXPECT_TRUE((errno = 0, capi_test::fails_with(failed, code, (__VA_ARGS__)))) \
+#define EXPECT_ERRNO(failed, code, ...)                                            \
+  EXPECT_TRUE((errno = 0, halyard::test::fails_with(failed, code, (__VA_ARGS__)))) \
       << #__VA_ARGS__ << ' '

@@ -9,7 +9,7 @@
 
 namespace {
 
-using namespace capi_test;
+using namespace halyard::test;
 
 struct FreeMore : Free {
   using Free::operator();

@@ -15,7 +15,7 @@
 
 namespace {
 
-using namespace capi_test;
+using namespace halyard::test;
 
 void on_four_threads(const std::function<void()>& call) {
   std::vector<std::thread> threads;

@@ -13,6 +13,7 @@
 #include "capture/natural_order.h"
 #include "capture/source.h"
 #include "halyard/capture.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -78,9 +79,7 @@ TEST(ImageSource, damaged_image_is_an_error_that_names_it) {
   write_bytes(folder / "text.jpg", std::as_bytes(std::span("no image")));
   for (const char* name : {"cut.jpg", "text.jpg"}) {
     auto source = *FrameSource::open(folder / name);
-    const auto frame = source.next();
-    ASSERT_FALSE(frame) << name;
-    EXPECT_NE(frame.error().message().find(name), std::string::npos) << frame.error().message();
+    EXPECT_FAILS(source.next(), name) << name;
     EXPECT_FALSE(*source.next());
   }
 }
@@ -91,9 +90,7 @@ TEST(ImageSource, limits_are_applied) {
   FrameSource::Options options;
   options.load.limits.max_width = 64;
   auto source = *FrameSource::open(folder / "one.jpg", options);
-  const auto frame = source.next();
-  ASSERT_FALSE(frame);
-  EXPECT_EQ(frame.error().code, Errc::invalid_argument);
+  EXPECT_FAILS(source.next(), Errc::invalid_argument);
 }
 
 TEST(FolderSource, gives_images_in_natural_order_and_nothing_else) {
@@ -134,9 +131,7 @@ TEST(FolderSource, goes_on_behind_a_damaged_file_and_names_it) {
   auto source = *FrameSource::open(folder.path());
   EXPECT_EQ(number_of((*source.next())->image), 1);
   for (const char* name : {"2.jpg", "3.jpg"}) {
-    const auto frame = source.next();
-    ASSERT_FALSE(frame);
-    EXPECT_NE(frame.error().message().find(name), std::string::npos) << frame.error().message();
+    EXPECT_FAILS(source.next(), name);
   }
   const auto last = *source.next();
   ASSERT_TRUE(last);
@@ -151,9 +146,7 @@ TEST(FolderSource, file_that_went_away_is_an_error_and_the_rest_is_given) {
   write_bytes(folder / "2.jpg", jpeg_of(2));
   auto source = *FrameSource::open(folder.path());
   std::filesystem::remove(folder / "1.jpg");
-  const auto frame = source.next();
-  ASSERT_FALSE(frame);
-  EXPECT_EQ(frame.error().code, Errc::not_found);
+  EXPECT_FAILS(source.next(), Errc::not_found);
   EXPECT_EQ(number_of((*source.next())->image), 2);
 }
 
@@ -171,9 +164,7 @@ TEST(FrameSource, refusals_are_typed) {
   FrameSource::Options options;
   for (double rate : {0.0, -1.0, 1e7, std::nan("")}) {
     options.picture_rate = rate;
-    const auto source = FrameSource::open(folder / "empty.jpg", options);
-    ASSERT_FALSE(source);
-    EXPECT_EQ(source.error().code, Errc::invalid_argument);
+    EXPECT_FAILS(FrameSource::open(folder / "empty.jpg", options), Errc::invalid_argument);
   }
 }
 
@@ -185,8 +176,7 @@ TEST(FrameSource, messages_name_the_images_that_this_build_reads) {
   const Folder folder;
   write_bytes(folder / "notes.txt", std::vector<std::byte>(64, std::byte{'n'}));
   const auto source = FrameSource::open(folder / "notes.txt");
-  ASSERT_FALSE(source);
-  EXPECT_EQ(source.error().code, Errc::unsupported);
+  EXPECT_FAILS(source, Errc::unsupported);
   const std::string message = source.error().message();
   EXPECT_NE(message.find("(" + capture::read_kinds() + ")"), message.npos) << message;
 #endif

@@ -9,9 +9,9 @@
 #include <fstream>
 #include <string>
 
-#include "folder.h"
 #include "halyard/capture.h"
 #include "halyard/tensor.h"
+#include "support/folder.h"
 
 namespace halyard::test {
 

@@ -16,6 +16,7 @@
 #include "capture/media.h"
 #include "capture/video.h"
 #include "halyard/capture.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -114,8 +115,7 @@ TEST(VideoWriter, unfinished_file_leaves_nothing_and_an_old_one_stays) {
   {
     auto writer = *VideoWriter::create(folder / "none.mp4", {128, 96}, 25);
     const Status finished = writer.finish();  // no frame
-    ASSERT_FALSE(finished);
-    EXPECT_EQ(finished.error().code, Errc::invalid_argument);
+    EXPECT_FAILS(finished, Errc::invalid_argument);
   }
   EXPECT_EQ(folder.entries(), 1U);
   EXPECT_EQ(*read_file(folder / "clip.mp4"), old);
@@ -192,10 +192,10 @@ TEST(VideoWriter, refusals_are_typed) {
   EXPECT_EQ(folder.entries(), 2U);
 
   auto writer = *VideoWriter::create(folder / "a.mp4", {128, 96}, 25);
-  EXPECT_EQ(writer.write(numbered_image(0, 130, 96)).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(writer.write(numbered_image(0, 130, 96)), Errc::invalid_argument);
   Tensor rgb = *Tensor::create_image(128, 96, PixelFormat::rgb);
-  EXPECT_EQ(writer.write(rgb).error().code, Errc::unsupported);
-  EXPECT_EQ(writer.write(Tensor()).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(writer.write(rgb), Errc::unsupported);
+  EXPECT_FAILS(writer.write(Tensor()), Errc::invalid_argument);
   EXPECT_TRUE(writer.write(numbered_image(0)));  // still usable
   EXPECT_TRUE(writer.finish());
   EXPECT_TRUE(writer.finish());
@@ -229,8 +229,7 @@ TEST(VideoWriter, full_disk_is_an_os_error_and_leaves_nothing) {
   }
   ::setrlimit(RLIMIT_FSIZE, &old);
   std::signal(SIGXFSZ, handler);
-  ASSERT_FALSE(last);
-  EXPECT_EQ(last.error().code, Errc::os) << last.error().message();
+  EXPECT_FAILS(last, Errc::os);
   EXPECT_EQ(last.error().os_errno, EFBIG) << last.error().message();
   EXPECT_EQ(folder.entries(), 0U);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes that their caller stops.
-#include "code_of.h"
 #include "codec/support.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {

@@ -7,6 +7,7 @@
 #include <jpeglib.h>
 
 #include "codec/support.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -178,26 +179,26 @@ TEST(EncodeJpeg, output_larger_than_the_first_buffer_is_whole) {
 
 TEST(EncodeJpeg, refusals_name_their_reason) {
   const auto rgb = Tensor::create_image(8, 8, PixelFormat::rgb);
-  EXPECT_EQ(encode_jpeg(*rgb, {.quality = 0}).error().code, Errc::invalid_argument);
-  EXPECT_EQ(encode_jpeg(*rgb, {.quality = 101}).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(encode_jpeg(*rgb, {.quality = 0}), Errc::invalid_argument);
+  EXPECT_FAILS(encode_jpeg(*rgb, {.quality = 101}), Errc::invalid_argument);
   const auto planar = Tensor::create_image(8, 8, PixelFormat::planar_rgb);
-  EXPECT_EQ(encode_jpeg(*planar).error().code, Errc::unsupported);
+  EXPECT_FAILS(encode_jpeg(*planar), Errc::unsupported);
   const auto floats = Tensor::create_image(8, 8, PixelFormat::rgb, DType::f32);
-  EXPECT_EQ(encode_jpeg(*floats).error().code, Errc::unsupported);
+  EXPECT_FAILS(encode_jpeg(*floats), Errc::unsupported);
   const auto plain = Tensor::create(DType::u8, {8, 8, 3});
-  EXPECT_EQ(encode_jpeg(*plain).error().code, Errc::invalid_argument);
-  EXPECT_EQ(encode_jpeg(Tensor()).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(encode_jpeg(*plain), Errc::invalid_argument);
+  EXPECT_FAILS(encode_jpeg(Tensor()), Errc::invalid_argument);
   const auto wide = Tensor::create_image(65501, 1, PixelFormat::grey);
-  EXPECT_EQ(encode_jpeg(*wide).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(encode_jpeg(*wide), Errc::invalid_argument);
 }
 
 TEST(EncodeJpeg, limited_range_or_bt709_planes_are_not_mislabelled) {
   auto image = Tensor::create_image(8, 8, PixelFormat::nv12);
-  EXPECT_EQ(encode_jpeg(*image).error().code, Errc::unsupported) << "unknown means limited";
+  EXPECT_FAILS(encode_jpeg(*image), Errc::unsupported) << "unknown means limited";
   image->set_colorimetry({.encoding = ColorEncoding::bt709, .range = ColorRange::full});
-  EXPECT_EQ(encode_jpeg(*image).error().code, Errc::unsupported);
+  EXPECT_FAILS(encode_jpeg(*image), Errc::unsupported);
   image->set_colorimetry({.encoding = ColorEncoding::bt601, .range = ColorRange::limited});
-  EXPECT_EQ(encode_jpeg(*image).error().code, Errc::unsupported);
+  EXPECT_FAILS(encode_jpeg(*image), Errc::unsupported);
   image->set_colorimetry({.encoding = ColorEncoding::bt601, .range = ColorRange::full});
   EXPECT_TRUE(encode_jpeg(*image));
 }
@@ -260,13 +261,13 @@ TEST(EncodePng, files_are_at_most_2_percent_larger_than_libspngs) {
 
 TEST(EncodePng, refusals_name_their_reason) {
   const auto rgb = Tensor::create_image(8, 8, PixelFormat::rgb);
-  EXPECT_EQ(encode_png(*rgb, {.compression = -1}).error().code, Errc::invalid_argument);
-  EXPECT_EQ(encode_png(*rgb, {.compression = 10}).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(encode_png(*rgb, {.compression = -1}), Errc::invalid_argument);
+  EXPECT_FAILS(encode_png(*rgb, {.compression = 10}), Errc::invalid_argument);
   const auto nv12 = Tensor::create_image(8, 8, PixelFormat::nv12);
-  EXPECT_EQ(encode_png(*nv12).error().code, Errc::unsupported);
+  EXPECT_FAILS(encode_png(*nv12), Errc::unsupported);
   const auto floats = Tensor::create_image(8, 8, PixelFormat::rgb, DType::f32);
-  EXPECT_EQ(encode_png(*floats).error().code, Errc::unsupported);
-  EXPECT_EQ(encode_png(Tensor()).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(encode_png(*floats), Errc::unsupported);
+  EXPECT_FAILS(encode_png(Tensor()), Errc::invalid_argument);
 }
 
 }  // namespace

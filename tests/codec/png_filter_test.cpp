@@ -34,7 +34,7 @@ Row padded(const Row& row, std::size_t lead, std::uint8_t slack) {
 }
 
 TEST(PngFilter, undone_as_plain_sums_do_it) {
-  testing::for_each_target([] {
+  test::for_each_target([] {
     std::mt19937 random(7);
     for (const std::size_t pixel : pixel_sizes) {
       for (std::size_t width = 1; width <= 67; ++width) {
@@ -67,7 +67,7 @@ Row plain_filter(int filter, std::size_t pixel, const Row& row, const Row& above
 }
 
 TEST(PngFilter, pairs_of_paeth_rows_are_two_rows) {
-  testing::for_each_target([] {
+  test::for_each_target([] {
     std::mt19937 random(13);
     for (const std::size_t pixel : {1U, 2U, 3U, 4U}) {
       for (std::size_t width = 1; width <= 67; ++width) {
@@ -89,7 +89,7 @@ TEST(PngFilter, pairs_of_paeth_rows_are_two_rows) {
 }
 
 TEST(PngFilter, paeth_predicts_as_the_specification_says_for_bytes_of_all_sizes) {
-  testing::for_each_target([] {
+  test::for_each_target([] {
     for (int left = 0; left < 256; left += 17) {
       for (int corner = 0; corner < 256; corner += 5) {
         // Pairs of pixels, `left` below `corner` and any below every byte.
@@ -119,7 +119,7 @@ std::uint64_t size_of_row(const Row& filtered) {
 }
 
 TEST(PngFilter, chosen_has_the_least_sum_and_is_applied) {
-  testing::for_each_target([] {
+  test::for_each_target([] {
     std::mt19937 random(11);
     for (const std::size_t pixel : {std::size_t{1}, std::size_t{3}, std::size_t{4}}) {
       for (const std::size_t width : {1U, 2U, 5U, 16U, 21U, 43U, 64U, 65U}) {

@@ -5,10 +5,10 @@
 #include <limits>
 #include <random>
 
-#include "code_of.h"
 #include "codec/png/png_decode.h"
 #include "codec/png_writer.h"
-#include "properties.h"
+#include "support/properties.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -98,7 +98,7 @@ TEST(PngInflate, every_kind_and_filter_gives_libspngs_pixels) {
 
 #if defined(HALYARD_RAPIDCHECK)
 TEST(PngInflate, random_images_give_libspngs_pixels) {
-  testing::check_property(150, [] {
+  test::check_property(150, [] {
     const auto kind = *rc::gen::elementOf(std::vector<Kind>(std::begin(kinds), std::end(kinds)));
     const auto width = *rc::gen::inRange(1U, 130U);
     const auto height = *rc::gen::inRange(1U, 24U);

@@ -7,7 +7,7 @@
 #include <atomic>
 
 #include "halyard/threads.h"
-#include "thread_gate.h"
+#include "support/thread_gate.h"
 
 namespace halyard::compat {
 namespace {
@@ -31,7 +31,7 @@ TEST(Beside, each_piece_is_done_once) {
 }
 
 TEST(Beside, each_piece_is_done_once_where_threads_are_refused) {
-  const testing::ThreadLimit none(0);
+  const test::ThreadLimit none(0);
   Counts counts;
   counts.run();
   EXPECT_EQ(counts.one, 1);
@@ -40,7 +40,7 @@ TEST(Beside, each_piece_is_done_once_where_threads_are_refused) {
 
 TEST(Beside, each_piece_is_done_once_where_threads_are_refused_after_they_were_asked_for) {
   ASSERT_EQ(startable_threads(1), 1U);
-  const testing::ThreadLimit none(0);
+  const test::ThreadLimit none(0);
   Counts counts;
   counts.run();
   EXPECT_EQ(counts.one, 1);

@@ -5,13 +5,13 @@
 
 #include <limits>
 
-#include "code_of.h"
 #include "heads.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
 
-using namespace testing_compat;
+using namespace halyard::test;
 using compat::Decoder;
 using compat::DecoderOptions;
 using compat::Found;

@@ -5,14 +5,14 @@
 #include <limits>
 #include <random>
 
-#include "code_of.h"
 #include "halyard/track.h"
 #include "heads.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
 
-using namespace testing_compat;
+using namespace halyard::test;
 using compat::DrawOptions;
 using compat::Painter;
 using compat::Segmentation;

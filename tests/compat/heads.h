@@ -9,7 +9,7 @@
 
 #include "halyard/compat/compat.h"
 
-namespace halyard::testing_compat {
+namespace halyard::test {
 
 template <class T>
 Tensor tensor_of(std::initializer_list<std::size_t> shape, const std::vector<T>& values) {
@@ -87,4 +87,4 @@ inline void expect_box(const Box& box, const Box& expected, float tolerance = 1e
   EXPECT_NEAR(box.y2, expected.y2, tolerance);
 }
 
-}  // namespace halyard::testing_compat
+}  // namespace halyard::test

@@ -3,13 +3,13 @@
 // cannot be known; and what both conventions give beside boxes.
 #include <gtest/gtest.h>
 
-#include "code_of.h"
 #include "heads.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
 
-using namespace testing_compat;
+using namespace halyard::test;
 using compat::Convention;
 using compat::Decoder;
 using compat::DecoderOptions;

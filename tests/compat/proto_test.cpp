@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <thread>
 
-#include "code_of.h"
 #include "halyard/track.h"
 #include "heads.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
 
-using namespace testing_compat;
+using namespace halyard::test;
 using compat::ByteTrack;
 using compat::Decoder;
 using compat::Found;

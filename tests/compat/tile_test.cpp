@@ -5,15 +5,15 @@
 
 #include <limits>
 
-#include "code_of.h"
 #include "halyard/compat/tile.h"
 #include "heads.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
 
 using namespace compat;
-using testing_compat::expect_box;
+using test::expect_box;
 
 TEST(compat_tile, grids_are_spread_evenly_by_rows) {
   const auto grid = tile_grid({3840, 2160}, {640, 640}, .2F);

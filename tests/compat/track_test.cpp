@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "code_of.h"
 #include "halyard/compat/track.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {

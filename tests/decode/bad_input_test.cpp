@@ -8,7 +8,7 @@
 #include "decode/head/heads.h"
 #include "decode/tensors.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -138,4 +138,4 @@ TEST(BadInput, documents_of_a_version_to_come_are_refused_with_its_number) {
 }
 
 }  // namespace
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

@@ -8,7 +8,7 @@
 #include "decode/tensors.h"
 #include "halyard/selection.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 namespace {
 
 using enum AxisName;
@@ -176,4 +176,4 @@ TEST(ClosedForm, flat_distributions_and_versions_to_come_are_refused) {
 }
 
 }  // namespace
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

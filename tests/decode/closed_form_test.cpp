@@ -13,7 +13,7 @@
 #include "decode/tensors.h"
 #include "halyard/decode.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 namespace {
 
 using decode::box_of_bins;
@@ -342,4 +342,4 @@ TEST(ClosedForm, pixels_taken_for_fractions_make_no_masks) {
 }
 
 }  // namespace
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

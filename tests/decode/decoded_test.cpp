@@ -13,13 +13,13 @@
 namespace halyard {
 namespace {
 
-using testing_decode::decode_all;
-using testing_decode::model_of;
-using testing_decode::output_of;
-using testing_decode::quantized;
-using testing_decode::refusal_of;
-using testing_decode::tensor_of;
-using testing_decode::transposed;
+using test::decode_all;
+using test::model_of;
+using test::output_of;
+using test::quantized;
+using test::refusal_of;
+using test::tensor_of;
+using test::transposed;
 
 constexpr float pi = 3.14159265358979F;
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();

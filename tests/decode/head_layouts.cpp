@@ -2,7 +2,7 @@
 // The list itself.
 #include "decode/head_layouts.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 namespace {
 
 using enum Order;
@@ -201,4 +201,4 @@ std::vector<HeadLayout> head_layouts() {
   return out;
 }
 
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

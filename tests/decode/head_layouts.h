@@ -10,7 +10,7 @@
 #include "decode/compile/program.h"
 #include "decode/head/heads.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 
 /// What a number of a box is.
 enum class Part {
@@ -261,4 +261,4 @@ inline HeadLayout grids(std::string head, std::string text, Order order, Family 
 
 std::vector<HeadLayout> head_layouts();
 
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

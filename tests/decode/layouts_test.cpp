@@ -11,13 +11,13 @@
 namespace halyard {
 namespace {
 
-using testing_decode::decode_all;
-using testing_decode::model_of;
-using testing_decode::output_of;
-using testing_decode::quantized;
-using testing_decode::random_head;
-using testing_decode::tensor_of;
-using testing_decode::transposed;
+using test::decode_all;
+using test::model_of;
+using test::output_of;
+using test::quantized;
+using test::random_head;
+using test::tensor_of;
+using test::transposed;
 using Shape = std::vector<std::size_t>;
 
 constexpr std::size_t classes = 5;

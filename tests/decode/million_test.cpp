@@ -9,7 +9,7 @@
 #include "decode/head/heads.h"
 #include "decode/tensors.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
@@ -132,4 +132,4 @@ TEST(Million, boxes_of_bytes_are_those_of_their_floats) {
 }
 
 }  // namespace
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

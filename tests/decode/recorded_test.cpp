@@ -13,9 +13,9 @@
 namespace halyard {
 namespace {
 
-using testing_decode::quantized;
-using testing_decode::tensor_of;
-using testing_decode::transposed;
+using test::quantized;
+using test::tensor_of;
+using test::transposed;
 
 struct Recording {
   const char* model;
@@ -194,7 +194,7 @@ TEST_P(Recordings, give_the_same_as_f16_and_as_u8) {
   }
   std::vector<Half> halves;
   for (std::size_t i = 0; i < recorded.features * recorded.anchors; ++i)
-    halves.push_back(testing_decode::to_half(
+    halves.push_back(test::to_half(
         static_cast<float>(recorded.value(i / recorded.anchors, i % recorded.anchors))));
   // Rounded scores may order neighbours of one object otherwise, so objects are compared.
   const auto found = decode({}, tensor_of(recorded.npy.shape, halves));

@@ -6,11 +6,12 @@
 
 #include "decode/tensors.h"
 #include "halyard/decode.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
 
-using testing_decode::tensor_of;
+using test::tensor_of;
 
 ModelDescription described(std::vector<std::vector<std::size_t>> shapes) {
   ModelDescription description;
@@ -22,11 +23,9 @@ ModelDescription described(std::vector<std::vector<std::size_t>> shapes) {
 
 template <class T>
 void expect_error(const Result<T>& result, Errc code, std::initializer_list<const char*> words) {
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, code) << result.error().message();
+  EXPECT_FAILS(result, code);
   for (const char* word : words)
-    EXPECT_NE(result.error().message().find(word), std::string::npos)
-        << "no \"" << word << "\" in: " << result.error().message();
+    EXPECT_FAILS(result, word) << "no \"" << word << "\" in: " << result.error().message();
 }
 
 TEST(DecoderRefuses, outputs_that_no_head_has) {
@@ -139,7 +138,7 @@ TEST(DecoderRefuses, fractions_without_an_input_size) {
   const auto late = Decoder::create(description);
   ASSERT_TRUE(late);
   auto tensor = tensor_of<std::int8_t>({1, 5, 1}, {0, 0, 0, 0, 127});
-  tensor = testing_decode::quantized<std::int8_t>(tensor, 0.004F, -128);
+  tensor = test::quantized<std::int8_t>(tensor, 0.004F, -128);
   expect_error(late->decode({&tensor, 1}), Errc::invalid_argument, {"size of the network's input"});
   description.outputs[0].box_units = BoxUnits::fraction;
   expect_error(Decoder::create(description), Errc::invalid_argument, {"input"});
@@ -167,7 +166,7 @@ TEST(DecoderRefuses, integers_without_quantization_and_foreign_types) {
   const Tensor wide = tensor_of<double>({1, 5, 6}, std::vector<double>(30));
   expect_error(decoder.decode({&wide, 1}), Errc::unsupported, {"f64"});
   auto ints = tensor_of<std::int32_t>({1, 5, 6}, std::vector<std::int32_t>(30));
-  ints = testing_decode::quantized<std::int32_t>(ints, 0.1F, 0);
+  ints = test::quantized<std::int32_t>(ints, 0.1F, 0);
   expect_error(decoder.decode({&ints, 1}), Errc::unsupported, {"i32"});
   auto channels = tensor_of<std::int8_t>({1, 5, 6}, std::vector<std::int8_t>(30));
   ASSERT_TRUE(channels.set_quantization(Quantization{std::vector<float>(6, 0.1F), {}, 2}));

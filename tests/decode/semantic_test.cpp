@@ -8,10 +8,10 @@
 #include <limits>
 #include <random>
 
-#include "allocations.h"
 #include "decode/mask/mask_frames.h"
+#include "support/allocations.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -133,7 +133,7 @@ void check_type(SemanticLayout layout) {
 
 constexpr SemanticLayout layouts[] = {SemanticLayout::classes_first, SemanticLayout::classes_last};
 
-TEST(SemanticMaps, EqualResizingAllScoresAndTakingTheLargest) {
+TEST(SemanticMaps, equal_resizing_all_scores_and_taking_the_largest) {
   for (const SemanticLayout layout : layouts) {
     check_type<float>(layout);
     check_type<Half>(layout);
@@ -143,14 +143,14 @@ TEST(SemanticMaps, EqualResizingAllScoresAndTakingTheLargest) {
   }
 }
 
-TEST(SemanticMaps, BytesEqualIt) {
+TEST(SemanticMaps, bytes_equal_it) {
   for (const SemanticLayout layout : layouts) {
     check_type<std::int8_t>(layout);
     check_type<std::uint8_t>(layout);
   }
 }
 
-TEST(SemanticMaps, ScalesOfClassesCount) {
+TEST(SemanticMaps, scales_of_classes_count) {
   SemanticMapper mapper;
   for (const SemanticLayout layout : layouts) {
     check_accurate(head_of<std::int8_t>(6, 9, 20, 20, layout, true), {77, 55}, mapper);
@@ -158,7 +158,7 @@ TEST(SemanticMaps, ScalesOfClassesCount) {
   }
 }
 
-TEST(SemanticMaps, ManyClassesNeedWiderIds) {
+TEST(SemanticMaps, many_classes_need_wider_ids) {
   SemanticMapper mapper;
   Head head = head_of<float>(8, 300, 12, 20, SemanticLayout::classes_first);
   check_accurate(head, {61, 40}, mapper);
@@ -167,7 +167,7 @@ TEST(SemanticMaps, ManyClassesNeedWiderIds) {
               HasSubstr("300 classes"));
 }
 
-TEST(SemanticMaps, UndoTheLetterbox) {
+TEST(SemanticMaps, undo_the_letterbox) {
   SemanticMapper mapper;
   Head head = head_of<float>(9, 6, 32, 32, SemanticLayout::classes_first);
   head.options.input = {128, 128};
@@ -177,7 +177,7 @@ TEST(SemanticMaps, UndoTheLetterbox) {
   check_accurate(head, {91, 53}, mapper);
 }
 
-TEST(SemanticMaps, AreTheSameOnAllProcessors) {
+TEST(SemanticMaps, are_the_same_on_all_processors) {
   for (const SemanticLayout layout : layouts) {
     const Head head = head_of<float>(10, 30, 40, 50, layout);
     std::vector<int> first;
@@ -190,7 +190,7 @@ TEST(SemanticMaps, AreTheSameOnAllProcessors) {
   }
 }
 
-TEST(SemanticMaps, FastTakesTheNearestBestClass) {
+TEST(SemanticMaps, fast_takes_the_nearest_best_class) {
   Head head = head_of<float>(11, 8, 10, 12, SemanticLayout::classes_first);
   head.options.mode = SemanticMode::fast;
   Tensor out = plane_of(33, 41);
@@ -209,7 +209,7 @@ TEST(SemanticMaps, FastTakesTheNearestBestClass) {
   }
 }
 
-TEST(SemanticMaps, TheFirstOfEqualClassesWins) {
+TEST(SemanticMaps, the_first_of_equal_classes_wins) {
   for (const SemanticMode mode : {SemanticMode::accurate, SemanticMode::fast}) {
     const Tensor scores = tensor_of<std::uint8_t>({3, 1, 2}, {1, 2, 3, 2, 3, 2});
     Tensor out = plane_of(1, 2);
@@ -220,7 +220,7 @@ TEST(SemanticMaps, TheFirstOfEqualClassesWins) {
   }
 }
 
-TEST(SemanticMaps, ModelPackPicksPerPixel) {
+TEST(SemanticMaps, model_pack_picks_per_pixel) {
   // [1, 2, 2, 3]: [[1, 2], [0, 0]].
   const Tensor scores =
       tensor_of<std::uint8_t>({1, 2, 2, 3}, {0, 9, 3, 1, 2, 8, 5, 5, 5, 200, 3, 0});
@@ -231,7 +231,7 @@ TEST(SemanticMaps, ModelPackPicksPerPixel) {
   EXPECT_EQ(values_of<std::uint8_t>(out), (std::vector<int>{1, 2, 0, 0}));
 }
 
-TEST(SemanticMaps, OneClassIsForegroundFromHalfOn) {
+TEST(SemanticMaps, one_class_is_foreground_from_half_on) {
   SemanticOptions options;
   options.layout = SemanticLayout::classes_last;
   for (const SemanticMode mode : {SemanticMode::accurate, SemanticMode::fast}) {
@@ -247,7 +247,7 @@ TEST(SemanticMaps, OneClassIsForegroundFromHalfOn) {
   }
 }
 
-TEST(SemanticMaps, NaNIsTheLowestScore) {
+TEST(SemanticMaps, na_n_is_the_lowest_score) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
   const Tensor scores = tensor_of<float>({3, 1, 3}, {nan, -1, nan, -7, nan, nan, -9, -2, infinity});
@@ -256,7 +256,7 @@ TEST(SemanticMaps, NaNIsTheLowestScore) {
   EXPECT_EQ(values_of<std::uint8_t>(out), (std::vector<int>{1, 0, 2}));
 }
 
-TEST(SemanticMaps, ReadyMapsAreResampledByNearest) {
+TEST(SemanticMaps, ready_maps_are_resampled_by_nearest) {
   SemanticOptions options;
   options.layout = SemanticLayout::class_map;
   Tensor out = plane_of(2, 4);
@@ -273,7 +273,7 @@ TEST(SemanticMaps, ReadyMapsAreResampledByNearest) {
   EXPECT_EQ(values_of<std::uint16_t>(wide), (std::vector<int>{300, 65535}));
 }
 
-TEST(SemanticMaps, ConfidenceIsTheInterpolatedBestScore) {
+TEST(SemanticMaps, confidence_is_the_interpolated_best_score) {
   const Tensor scores = tensor_of<float>({2, 1, 2}, {1, 0.25F, 0, 0.5F});
   Tensor out = plane_of(1, 4), reals = plane_of(1, 4, DType::f32), bytes = plane_of(1, 4);
   SemanticOptions options;
@@ -294,19 +294,19 @@ TEST(SemanticMaps, ConfidenceIsTheInterpolatedBestScore) {
   }
 }
 
-TEST(SemanticMaps, AReusedMapperAllocatesNothing) {
+TEST(SemanticMaps, a_reused_mapper_allocates_nothing) {
   Head head = head_of<std::int8_t>(12, 20, 30, 40, SemanticLayout::classes_last);
   for (const SemanticMode mode : {SemanticMode::accurate, SemanticMode::fast}) {
     head.options.mode = mode;
     SemanticMapper mapper;
     Tensor out = plane_of(100, 120), confidence = plane_of(100, 120, DType::f32);
-    EXPECT_EQ(testing::allocations_of(
+    EXPECT_EQ(test::allocations_of(
                   [&] { ASSERT_TRUE(mapper.map(head.scores, head.options, out, &confidence)); }),
               0U);
   }
 }
 
-TEST(SemanticMaps, WhatIsRefused) {
+TEST(SemanticMaps, what_is_refused) {
   const Tensor scores = tensor_of<float>({2, 1, 2}, {1, 2, 3, 4});
   Tensor out = plane_of(2, 2), other = plane_of(2, 3);
   const auto refused = [&](const Tensor& from, const SemanticOptions& options, Tensor& to,
@@ -336,4 +336,4 @@ TEST(SemanticMaps, WhatIsRefused) {
 }
 
 }  // namespace
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

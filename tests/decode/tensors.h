@@ -15,7 +15,7 @@
 
 #include "halyard/tensor.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 
 template <class T>
 Tensor tensor_of(std::span<const std::size_t> shape, const std::vector<T>& values) {
@@ -99,4 +99,4 @@ inline std::vector<float> random_head(std::size_t classes, std::size_t anchors, 
   return out;
 }
 
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

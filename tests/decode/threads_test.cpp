@@ -8,19 +8,19 @@
 #include <cmath>
 #include <thread>
 
-#include "allocations.h"
 #include "decode/head/heads.h"
 #include "decode/tensors.h"
+#include "support/allocations.h"
 
 namespace halyard {
 namespace {
 
-using testing_decode::decode_all;
-using testing_decode::model_of;
-using testing_decode::output_of;
-using testing_decode::quantized;
-using testing_decode::random_head;
-using testing_decode::tensor_of;
+using test::decode_all;
+using test::model_of;
+using test::output_of;
+using test::quantized;
+using test::random_head;
+using test::tensor_of;
 
 struct Head {
   ModelDescription description;
@@ -67,9 +67,9 @@ TEST(DecodeInto, allocates_nothing_in_the_steady_state) {
     const auto decoder = *Decoder::create(head.description);
     Decoded out;
     bool good = true;
-    EXPECT_EQ(testing::allocations_of(
-                  [&] { good = good && bool(decoder.decode_into(head.tensors, out)); }),
-              0U);
+    EXPECT_EQ(
+        test::allocations_of([&] { good = good && bool(decoder.decode_into(head.tensors, out)); }),
+        0U);
     EXPECT_TRUE(good);
     EXPECT_GT(out.detections.size() + out.classes.size(), 2U);
   }

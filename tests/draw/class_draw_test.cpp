@@ -8,7 +8,7 @@
 #include "draw/blend.h"
 #include "draw/mask_images.h"
 
-namespace halyard::testing_draw {
+namespace halyard::test {
 namespace {
 
 using draw::Ink;
@@ -68,13 +68,13 @@ void check_maps(unsigned maximum) {
   }
 }
 
-TEST(ClassDraw, EqualsPlainBlendingInEveryByteOfEveryFormat) {
+TEST(ClassDraw, equals_plain_blending_in_every_byte_of_every_format) {
   check_maps<std::uint8_t>(255);
   check_maps<std::uint16_t>(2000);
   check_maps<std::uint8_t>(3);
 }
 
-TEST(ClassDraw, RefusesMapsThatDoNotFit) {
+TEST(ClassDraw, refuses_maps_that_do_not_fit) {
   Tensor image = noise_image({12, 10}, PixelFormat::planar_rgb, 1);
   const Planes before = planes_of(image);
   MaskPainter painter;
@@ -99,7 +99,7 @@ TEST(ClassDraw, RefusesMapsThatDoNotFit) {
 
 // ---- arithmetic ----
 
-TEST(Blend, RoundsToTheNearestForEveryWeightAndValue) {
+TEST(Blend, rounds_to_the_nearest_for_every_weight_and_value) {
   std::vector<std::uint8_t> on(256, 255), pixels(256);
   for (unsigned color = 0; color < 256; color += 15) {
     for (unsigned alpha = 0; alpha < 256; ++alpha) {
@@ -114,7 +114,7 @@ TEST(Blend, RoundsToTheNearestForEveryWeightAndValue) {
   }
 }
 
-TEST(Blend, ChromaIsTheMeanOfItsFourPixels) {
+TEST(Blend, chroma_is_the_mean_of_its_four_pixels) {
   std::vector<std::uint8_t> chroma(512);
   for (unsigned n = 0; n <= 4; ++n) {
     std::vector<std::uint8_t> rows[2] = {std::vector<std::uint8_t>(512),
@@ -136,7 +136,7 @@ TEST(Blend, ChromaIsTheMeanOfItsFourPixels) {
   }
 }
 
-TEST(Blend, TouchesNothingBesideRowsOfAnyWidth) {
+TEST(Blend, touches_nothing_beside_rows_of_any_width) {
   std::mt19937 random(5);
   const Ink ink{{200, 30, 90, 1}, 99};
   for (std::size_t width = 1; width <= 150; ++width) {
@@ -165,4 +165,4 @@ TEST(Blend, TouchesNothingBesideRowsOfAnyWidth) {
 }
 
 }  // namespace
-}  // namespace halyard::testing_draw
+}  // namespace halyard::test

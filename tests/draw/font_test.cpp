@@ -10,7 +10,8 @@
 
 #include "draw/palette.h"
 #include "draw/utf8.h"
-#include "folder.h"
+#include "support/folder.h"
+#include "support/result.h"
 
 namespace halyard::draw {
 namespace {
@@ -41,8 +42,7 @@ TEST(Utf8, invalid_bytes_become_replacement_characters) {
 TEST(Font, missing_packaged_font_names_every_path_and_the_package) {
   const char* const candidates[] = {"/nowhere/one.ttf", "/nowhere/two.ttf"};
   const auto font = Font::open("", candidates);
-  ASSERT_FALSE(font);
-  EXPECT_EQ(font.error().code, Errc::not_found);
+  EXPECT_FAILS(font, Errc::not_found);
   const std::string message = font.error().message();
   EXPECT_NE(message.find("/nowhere/one.ttf"), std::string::npos) << message;
   EXPECT_NE(message.find("/nowhere/two.ttf"), std::string::npos) << message;
@@ -50,10 +50,8 @@ TEST(Font, missing_packaged_font_names_every_path_and_the_package) {
 }
 
 TEST(Font, missing_named_font_does_not_fall_back) {
-  const auto font = Font::open("/nowhere/mine.ttf", packaged_fonts());
-  ASSERT_FALSE(font);
-  EXPECT_EQ(font.error().code, Errc::not_found);
-  EXPECT_NE(font.error().message().find("/nowhere/mine.ttf"), std::string::npos);
+  EXPECT_FAILS(Font::open("/nowhere/mine.ttf", packaged_fonts()), Errc::not_found,
+               "/nowhere/mine.ttf");
 }
 
 TEST(Font, broken_file_is_malformed) {
@@ -63,8 +61,7 @@ TEST(Font, broken_file_is_malformed) {
                                      std::string("\0\1\0\0", 4) + std::string(100, '\7')}) {
     std::ofstream(path, std::ios::binary) << content;
     const auto font = Font::open(path, {});
-    ASSERT_FALSE(font);
-    EXPECT_EQ(font.error().code, Errc::malformed) << font.error().message();
+    EXPECT_FAILS(font, Errc::malformed);
   }
   EXPECT_FALSE(Font::open(folder.path(), {}));
 }

@@ -13,7 +13,7 @@
 
 #include "halyard/mask_draw.h"
 
-namespace halyard::testing_draw {
+namespace halyard::test {
 
 inline constexpr PixelFormat formats[] = {
     PixelFormat::rgb,        PixelFormat::bgr,         PixelFormat::rgba, PixelFormat::bgra,
@@ -153,4 +153,4 @@ inline std::size_t differences(const Planes& a, const Planes& b) {
   return count;
 }
 
-}  // namespace halyard::testing_draw
+}  // namespace halyard::test

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "code_of.h"
 #include "halyard/evaluate.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {

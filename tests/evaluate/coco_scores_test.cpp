@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "code_of.h"
 #include "halyard/evaluate.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {

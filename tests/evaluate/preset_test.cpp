@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "code_of.h"
 #include "halyard/preset.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {

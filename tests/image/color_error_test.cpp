@@ -9,7 +9,7 @@
 namespace halyard::image {
 namespace {
 
-using namespace halyard::testing;
+using namespace halyard::test;
 
 /// The greatest errors over many pixels: the clamped formula compared with the result.
 struct Errors {

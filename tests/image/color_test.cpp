@@ -10,7 +10,7 @@
 namespace halyard::image {
 namespace {
 
-using namespace halyard::testing;
+using namespace halyard::test;
 
 constexpr int greatest(int fraction) {
   return fraction == 7 ? 255 << 7 : 32767;

@@ -13,7 +13,7 @@
 #include "image/reference/reference.h"
 #include "images.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 
 /// Requests are slow under sanitizers: tests divide their counts by this.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -161,4 +161,4 @@ class Judge {
   int mistakes_ = 0;
 };
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

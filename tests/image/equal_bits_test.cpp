@@ -8,7 +8,7 @@
 #include "image/differential.h"
 #include "image/requests.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 /// The destination's bytes, with padding, of a run on a new processor: nothing remains from another
@@ -110,4 +110,4 @@ TEST(EqualBits, in_both_halves_of_an_image) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

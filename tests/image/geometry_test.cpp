@@ -4,8 +4,9 @@
 
 #include "halyard/image.h"
 #include "images.h"
+#include "support/result.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 class GeometryTest : public ::testing::Test {
@@ -212,10 +213,7 @@ TEST_F(Upright, a_destination_that_carries_an_orientation_is_refused) {
   Convert c = request({6, 4}, {6, 4});
   const auto before = bytes_of(c.dst);
   c.dst.set_orientation({Flip::none, Rotation::cw90});
-  const auto done = processor_.convert(c);
-  ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().code, Errc::invalid_argument);
-  EXPECT_NE(done.error().message().find("dst: carries an orientation"), std::string::npos);
+  EXPECT_FAILS(processor_.convert(c), Errc::invalid_argument, "dst: carries an orientation");
   EXPECT_EQ(bytes_of(c.dst), before);
   c.dst.set_orientation({});
   c.src.set_orientation({static_cast<Flip>(7), Rotation::none});
@@ -340,4 +338,4 @@ TEST_F(GeometryTest, masks_of_another_size_or_kind_are_refused_by_name) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -18,7 +18,7 @@
 #include "image/reference/describe.h"
 #include "image/reference/reference.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 
 using Random = std::mt19937;
 
@@ -201,4 +201,4 @@ inline constexpr PixelFormat target_formats[] = {
     PixelFormat::rgb,  PixelFormat::rgba,       PixelFormat::bgra,        PixelFormat::bgr,
     PixelFormat::grey, PixelFormat::planar_rgb, PixelFormat::planar_rgba, PixelFormat::nv12};
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

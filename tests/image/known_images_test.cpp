@@ -7,7 +7,7 @@
 #include "halyard/image.h"
 #include "images.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 class KnownImages : public ::testing::Test {
@@ -352,4 +352,4 @@ TEST_F(KnownImages, results_do_not_depend_on_the_thread_count) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -6,7 +6,7 @@
 
 #include "image/differential.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 struct Work {
@@ -119,4 +119,4 @@ TEST(LargeImages, are_at_one_to_one_what_their_blocks_are) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -7,7 +7,7 @@
 #include "image/differential.h"
 #include "image/requests.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 Judge make_judge(ColorimetryMode mode) {
@@ -110,4 +110,4 @@ TEST(Pairwise, main_pairs_are_right_at_every_width) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

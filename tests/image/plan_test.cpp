@@ -7,8 +7,9 @@
 #include "halyard/image.h"
 #include "image/plan_cache.h"
 #include "images.h"
+#include "support/result.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 class PlanTest : public ::testing::Test {
@@ -192,10 +193,8 @@ TEST_F(PlanTest, the_orientation_of_the_source_belongs_to_the_geometry) {
   request_.src.set_orientation({Flip::none, Rotation::cw180});
   const auto upright = converted();
   EXPECT_NE(stored, upright);
-  const auto other = processor_.run(plan, request_.src, request_.dst);
-  ASSERT_FALSE(other);
-  EXPECT_NE(other.error().message().find("src: its size, format, dtype, orientation"),
-            std::string::npos);
+  EXPECT_FAILS(processor_.run(plan, request_.src, request_.dst),
+               "src: its size, format, dtype, orientation");
   request_.orientation = Orientation{};
   EXPECT_EQ(converted(), stored);
   request_.orientation.reset();
@@ -258,4 +257,4 @@ TEST_F(PlanTest, processors_on_several_threads_share_a_plan) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

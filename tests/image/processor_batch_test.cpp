@@ -6,8 +6,9 @@
 
 #include "halyard/image.h"
 #include "images.h"
+#include "support/result.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 class ManyTest : public ::testing::Test {
@@ -114,17 +115,13 @@ TEST_F(ManyTest, requests_of_one_call_must_not_touch_what_another_writes) {
   const auto before = bytes_of(whole);
   requests[1].dst = whole.slice({15, 0, 16, 32}).value();
   auto result = processor_.convert_all(requests);
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, Errc::invalid_argument);
+  EXPECT_FAILS(result, Errc::invalid_argument);
   EXPECT_EQ(result.error().message().find("dst: "), 0U);
-  EXPECT_NE(result.error().message().find("0 and 1"), std::string::npos);
+  EXPECT_FAILS(result, "0 and 1");
   requests[1].dst = image(8, 8, PixelFormat::rgb);
   requests[1].src = whole.slice({0, 0, 4, 4}).value();
   result = processor_.convert_all(requests);
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, Errc::invalid_argument);
-  EXPECT_NE(result.error().message().find("request 0, the source is that of request 1"),
-            std::string::npos);
+  EXPECT_FAILS(result, Errc::invalid_argument, "request 0, the source is that of request 1");
   EXPECT_EQ(bytes_of(whole), before);
 }
 
@@ -260,8 +257,8 @@ TEST_F(DeferredTest, a_wrong_request_is_refused_and_the_others_stay) {
   defer(request(a_, b_));
   Convert bad = request(a_, c_);
   bad.crop = Region{0, 0, 99, 99};
-  EXPECT_EQ(processor_.convert_deferred(bad).error().code, Errc::invalid_argument);
-  EXPECT_EQ(processor_.convert_deferred(request(a_, a_)).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(processor_.convert_deferred(bad), Errc::invalid_argument);
+  EXPECT_FAILS(processor_.convert_deferred(request(a_, a_)), Errc::invalid_argument);
   ASSERT_TRUE(processor_.flush());
   EXPECT_EQ(greatest_difference(a_, b_), 0);
 }
@@ -271,7 +268,7 @@ TEST_F(DeferredTest, read_only_destinations_are_refused_before_they_are_kept) {
   const Tensor::PlaneSource whole{
       wrap_memory(static_cast<const void*>(fixed.data()), fixed.size(), {}).value(), 0, 0};
   const Tensor dst = Tensor::wrap_image({&whole, 1}, 16, 16, PixelFormat::rgb).value();
-  EXPECT_EQ(processor_.convert_deferred(request(a_, dst)).error().code, Errc::permission);
+  EXPECT_FAILS(processor_.convert_deferred(request(a_, dst)), Errc::permission);
 }
 
 TEST_F(DeferredTest, nothing_is_kept_after_a_failure) {
@@ -281,10 +278,10 @@ TEST_F(DeferredTest, nothing_is_kept_after_a_failure) {
   // Another thread would write the same bytes: mapping them fails.
   Status status;
   std::thread([&] { status = processor_.flush(); }).join();
-  EXPECT_EQ(status.error().code, Errc::busy);
+  EXPECT_FAILS(status, Errc::busy);
   std::thread([&] { status = processor_.flush(); }).join();
   EXPECT_TRUE(status);
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

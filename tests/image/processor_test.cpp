@@ -8,8 +8,9 @@
 #include "image/dispatch.h"
 #include "image/processor_impl.h"
 #include "images.h"
+#include "support/result.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 class ProcessorTest : public ::testing::Test {
@@ -134,19 +135,19 @@ TEST_F(ProcessorTest, explains_who_runs_it_and_why_the_others_do_not) {
   EXPECT_EQ(*report,
             "opengl: not built into this library\ng2d: not built into this library\ncpu: runs it");
   request_.crop = Region{0, 0, 0, 0};
-  EXPECT_EQ(processor_.explain(request_).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(processor_.explain(request_), Errc::invalid_argument);
 }
 
 TEST(Dispatch, a_forced_backend_must_be_there) {
   Environment env;
   env.force_backend = "opengl";
-  EXPECT_EQ(image::Dispatch::create(1, env).error().code, Errc::unsupported);
+  EXPECT_FAILS(image::Dispatch::create(1, env), Errc::unsupported);
   env.force_backend = "cuda";
-  EXPECT_EQ(image::Dispatch::create(1, env).error().code, Errc::unsupported);
+  EXPECT_FAILS(image::Dispatch::create(1, env), Errc::unsupported);
   env.force_backend = "cpu";
   EXPECT_TRUE(image::Dispatch::create(1, env));
   env.disable_cpu = true;
-  EXPECT_EQ(image::Dispatch::create(1, env).error().code, Errc::unsupported);
+  EXPECT_FAILS(image::Dispatch::create(1, env), Errc::unsupported);
 }
 
 TEST(Dispatch, a_processor_reads_the_environment_when_it_is_made) {
@@ -155,7 +156,7 @@ TEST(Dispatch, a_processor_reads_the_environment_when_it_is_made) {
   ::setenv("EDGEFIRST_FORCE_BACKEND", "cpu", 1);
   const auto forced = Processor::create();
   ::unsetenv("EDGEFIRST_FORCE_BACKEND");
-  EXPECT_EQ(refused.error().code, Errc::unsupported);
+  EXPECT_FAILS(refused, Errc::unsupported);
   EXPECT_TRUE(forced);
   EXPECT_TRUE(Processor::create());
 }
@@ -186,8 +187,7 @@ TEST(ColorimetryModes, the_environment_overrules_options_and_setter) {
   EXPECT_EQ(ModeSetting::create(ColorimetryMode::exact, env)->mode(), ColorimetryMode::fast);
   env.colorimetry = "best";
   const auto wrong = ModeSetting::create(ColorimetryMode::fast, env);
-  ASSERT_FALSE(wrong);
-  EXPECT_EQ(wrong.error().code, Errc::invalid_argument);
+  EXPECT_FAILS(wrong, Errc::invalid_argument);
   EXPECT_EQ(wrong.error().message().find("HALYARD_COLORIMETRY: "), 0U);
 }
 
@@ -247,4 +247,4 @@ TEST_F(ProcessorTest, quantized_destinations_store_by_their_quantization) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

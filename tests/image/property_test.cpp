@@ -12,7 +12,7 @@
 #include <numbers>
 #include <sstream>
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 /// This many cases, the same in every run.
@@ -87,7 +87,7 @@ TEST(Properties, any_free_map_is_right) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test
 
 #else
 

@@ -10,7 +10,7 @@
 
 #include "images.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 using reference::Geometry;
@@ -330,4 +330,4 @@ TEST(Reference, pads_in_the_colours_of_the_destination_and_into_its_blocks) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -9,7 +9,7 @@
 #include "halyard/image.h"
 #include "images.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 
 /// One value per factor, each in [0, factor_levels()[factor]).
 enum Factor : std::size_t {
@@ -51,4 +51,4 @@ bool make_legal(std::vector<int>& values, const std::vector<bool>& fixed);
 /// The request, with images of random bytes. The values must be legal.
 Convert build_request(const std::vector<int>& values, Random& random);
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

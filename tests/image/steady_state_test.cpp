@@ -5,11 +5,11 @@
 
 #include <functional>
 
-#include "allocations.h"
 #include "halyard/image.h"
 #include "images.h"
+#include "support/allocations.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 class SteadyImages : public ::testing::Test {
@@ -165,4 +165,4 @@ TEST_F(SteadyImages, a_mask_allocates_nothing) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

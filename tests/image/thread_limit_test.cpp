@@ -10,9 +10,9 @@
 #include "halyard/image.h"
 #include "halyard/threads.h"
 #include "images.h"
-#include "thread_gate.h"
+#include "support/thread_gate.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 std::vector<std::byte> bytes_of(const Tensor& tensor) {
@@ -92,4 +92,4 @@ TEST_F(ThreadsRefused, a_child_converts_while_its_parent_starts_its_first_thread
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

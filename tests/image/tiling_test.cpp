@@ -9,7 +9,7 @@
 #include "halyard/image.h"
 #include "images.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 std::vector<int> begins(int frame, int tile, double overlap) {
@@ -128,4 +128,4 @@ TEST_F(TilesTest, refuses_crops_strange_tiles_and_small_batches_by_name) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Combines dtype, quantization and normalisation into one map per channel.
 #include "image/value_map.h"
+#include "support/result.h"
 
 #include <gtest/gtest.h>
 
@@ -21,10 +22,8 @@ ValueMap map_of(DType dtype, const std::optional<Quantization>& quantization = {
 void expect_refused(DType dtype, const std::optional<Quantization>& quantization,
                     const std::optional<Normalize>& normalize,
                     std::optional<std::size_t> channel_axis, const std::string& request) {
-  const auto map = make_value_map(dtype, quantization, normalize, channel_axis);
-  ASSERT_FALSE(map);
-  EXPECT_EQ(map.error().code, Errc::invalid_argument);
-  EXPECT_NE(map.error().message().find(request), std::string::npos) << map.error().message();
+  EXPECT_FAILS(make_value_map(dtype, quantization, normalize, channel_axis), Errc::invalid_argument,
+               request);
 }
 
 TEST(ValueMap, keeps_codes_of_bytes_and_widens_them_for_u16) {

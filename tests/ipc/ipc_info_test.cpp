@@ -11,11 +11,11 @@
 #include <chrono>
 #include <thread>
 
-#include "code_of.h"
 #include "halyard/pool.h"
 #include "ipc/node/node.h"
 #include "ipc/node/registry.h"
 #include "ipc/peer.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {

@@ -6,11 +6,11 @@
 #include <fstream>
 
 #include "base/text/python_literal.h"
-#include "folder.h"
 #include "model/metadata.h"
 #include "model/one_line.h"
 #include "model/zip_archive.h"
 #include "onnx_writer.h"
+#include "support/folder.h"
 
 namespace halyard::model {
 namespace {

@@ -6,11 +6,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "folder.h"
 #include "halyard/model.h"
 #include "model/onnx_file.h"
 #include "model/wire_reader.h"
 #include "onnx_writer.h"
+#include "support/folder.h"
+#include "support/result.h"
 
 namespace halyard::model {
 namespace {
@@ -29,11 +30,7 @@ class OnnxFileTest : public testing::Test {
   }
   Result<OnnxFile> read(const std::string& bytes) { return read_onnx(write(bytes)); }
   void expect_refusal(const std::string& bytes, Errc code, const std::string& words) {
-    const auto file = read(bytes);
-    ASSERT_FALSE(file) << words;
-    EXPECT_EQ(file.error().code, code) << file.error().message();
-    EXPECT_NE(file.error().message().find(words), std::string::npos)
-        << "no \"" << words << "\" in: " << file.error().message();
+    EXPECT_FAILS(read(bytes), code, words) << words;
   }
   const test::Folder folder_;
   const std::string path_ = folder_ / "model.onnx";
@@ -231,11 +228,11 @@ TEST(MetadataOfFile, describe_a_model_with_sources) {
 }
 
 TEST(MetadataOfFile, come_from_onnx_files_alone) {
-  EXPECT_EQ(metadata_of_file("model.tflite").error().code, Errc::unsupported);
+  EXPECT_FAILS(metadata_of_file("model.tflite"), Errc::unsupported);
   const test::Folder folder;
-  EXPECT_EQ(metadata_of_file(folder / "missing.onnx").error().code, Errc::not_found);
+  EXPECT_FAILS(metadata_of_file(folder / "missing.onnx"), Errc::not_found);
   std::filesystem::create_directories(folder / "folder.onnx");
-  EXPECT_EQ(metadata_of_file(folder / "folder.onnx").error().code, Errc::invalid_argument);
+  EXPECT_FAILS(metadata_of_file(folder / "folder.onnx"), Errc::invalid_argument);
 }
 
 #ifdef HALYARD_HAVE_OPENVINO

@@ -11,7 +11,7 @@
 #include "halyard/buffer_engine.h"
 #include "halyard/negotiated_buffer.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 
 template <class T>
 T value_of(Result<T> result) {
@@ -42,4 +42,4 @@ inline NegotiatedBuffer one_buffer(const std::string& parties) {
   return value_of(allocate_negotiated(agreed(parties))).at(0);
 }
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "reconcile/negotiate.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -55,8 +56,7 @@ TEST(Attributes, keys_are_set_once) {
   AttributeList list("camera");
   ASSERT_TRUE(list.set(Key::row_align, 64));
   const Status again = list.set(Key::row_align, 32);
-  ASSERT_FALSE(again);
-  EXPECT_EQ(again.error().code, Errc::exists);
+  EXPECT_FAILS(again, Errc::exists);
   for (const char* const part : {"camera", "t.row_align", "64 B", "32 B"})
     EXPECT_NE(error_of(again).find(part), std::string::npos) << error_of(again);
   EXPECT_EQ(list.get(Key::row_align)->low, 64U);
@@ -177,8 +177,7 @@ TEST(Attributes, texts_that_are_wrong) {
   const auto wrong = [](const char* key, const char* json, Errc code) {
     AttributeList list("p");
     const Status status = list.set_text(key, json);
-    ASSERT_FALSE(status) << key << " " << json;
-    EXPECT_EQ(status.error().code, code) << error_of(status);
+    EXPECT_FAILS(status, code) << key << " " << json;
     EXPECT_NE(error_of(status).find("p"), std::string::npos);
   };
   wrong("t.rows", "1", Errc::not_found);
@@ -215,12 +214,12 @@ TEST(Attributes, layouts_by_name) {
 TEST(Attributes, alternatives_are_checked) {
   AttributeList list("p");
   ASSERT_TRUE(list.accept(LayoutTag::tensor(AxisOrder::nchw)));
-  EXPECT_EQ(list.accept(LayoutTag::tensor(AxisOrder::nchw)).error().code, Errc::exists);
+  EXPECT_FAILS(list.accept(LayoutTag::tensor(AxisOrder::nchw)), Errc::exists);
   EXPECT_FALSE(list.accept(LayoutTag::tensor(AxisOrder::nchw, 4))) << "x is for blocks";
   EXPECT_FALSE(list.accept(LayoutTag::any(), 0, list)) << "no alternatives in alternatives";
   for (std::uint32_t x = 1; x < 64; ++x)
     ASSERT_TRUE(list.accept(LayoutTag::tensor(AxisOrder::nc_hwx, x)));
-  EXPECT_EQ(list.accept(LayoutTag::any()).error().code, Errc::exhausted);
+  EXPECT_FAILS(list.accept(LayoutTag::any()), Errc::exhausted);
 }
 
 TEST(Attributes, parties_are_limited) {
@@ -231,21 +230,18 @@ TEST(Attributes, parties_are_limited) {
   }
   EXPECT_TRUE(reconcile(lists));
   lists.emplace_back("one more");
-  EXPECT_EQ(reconcile(lists).error().code, Errc::exhausted);
+  EXPECT_FAILS(reconcile(lists), Errc::exhausted);
   lists.assign(1, AttributeList(""));
-  EXPECT_EQ(reconcile(lists).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(reconcile(lists), Errc::invalid_argument);
   lists.assign(1, AttributeList("a\nb"));
-  EXPECT_EQ(reconcile(lists).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(reconcile(lists), Errc::invalid_argument);
   const AttributeList* const none[] = {nullptr};
-  EXPECT_EQ(reconcile(none).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(reconcile(none), Errc::invalid_argument);
 }
 
 TEST(PartyFiles, are_refused_by_what_is_wrong) {
   const auto wrong = [](const char* text, Errc code, const char* part) {
-    const auto read = parties_from_json(text);
-    ASSERT_FALSE(read) << text;
-    EXPECT_EQ(read.error().code, code) << text << ": " << read.error().message();
-    EXPECT_NE(read.error().message().find(part), std::string::npos) << read.error().message();
+    EXPECT_FAILS(parties_from_json(text), code, part) << text;
   };
   wrong("{", Errc::malformed, "JSON");
   wrong("[]", Errc::malformed, "object");

@@ -17,9 +17,9 @@ namespace halyard {
 namespace {
 
 using Bytes = std::vector<std::byte>;
-using testing::agreed;
-using testing::error_of;
-using testing::value_of;
+using test::agreed;
+using test::error_of;
+using test::value_of;
 
 constexpr const char* camera_and_others = R"([
   {"name": "camera", "pid": 812, "optional": 3, "keys": {"i.pitch_exact": 1920, "g.camp": 4,

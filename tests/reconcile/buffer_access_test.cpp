@@ -9,23 +9,23 @@
 #include <cerrno>
 #include <thread>
 
-#include "allocations.h"
-#include "in_child.h"
 #include "reconcile/agreed.h"
 #include "reconcile/other_thread.h"
+#include "support/allocations.h"
+#include "support/in_child.h"
 
 namespace halyard {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
-using testing::agreed;
-using testing::error_of;
-using testing::is_true_in_child;
-using testing::one_buffer;
-using testing::OtherThread;
-using testing::tensor_in;
-using testing::value_of;
+using test::agreed;
+using test::error_of;
+using test::is_true_in_child;
+using test::one_buffer;
+using test::OtherThread;
+using test::tensor_in;
+using test::value_of;
 
 constexpr nanoseconds at_once{0};
 
@@ -182,7 +182,7 @@ TEST_P(BufferAccessTest, a_range_is_handed_over_while_the_lock_goes_on) {
 }
 
 TEST_P(BufferAccessTest, locking_takes_nothing_from_the_heap) {
-  const auto allocations = testing::allocations_of([&] {
+  const auto allocations = test::allocations_of([&] {
     auto lock = buffer_.lock(Access::read_write);
     static_cast<void>(lock->unlock());
   });

@@ -4,13 +4,14 @@
 #include <random>
 
 #include "reconcile/agreed.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
 
-using testing::agreed;
-using testing::error_of;
-using testing::value_of;
+using test::agreed;
+using test::error_of;
+using test::value_of;
 
 struct Extents {
   std::size_t n, c, h, w;
@@ -200,7 +201,7 @@ TEST(BufferCopy, what_does_not_fit_is_named) {
     EXPECT_FALSE(from);
     EXPECT_FALSE(to);
     if (from || to) return std::string();
-    EXPECT_EQ(from.error().code, Errc::invalid_argument);
+    EXPECT_FAILS(from, Errc::invalid_argument);
     EXPECT_EQ(from.error().message(), to.error().message());
     return from.error().message();
   };
@@ -213,18 +214,18 @@ TEST(BufferCopy, what_does_not_fit_is_named) {
                 .find("[1, 3, 3, 7, 4], wanted [1, 5 / x, 3, 7, x]"),
             std::string::npos);
   Tensor empty;
-  EXPECT_EQ(buffer.copy_from(empty, AxisOrder::nchw).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(buffer.copy_from(empty, AxisOrder::nchw), Errc::invalid_argument);
   HostTensor source(DType::u8, AxisOrder::nchw, e, 1, random);
   const auto lock = value_of(buffer.lock(Access::read));
-  EXPECT_EQ(buffer.copy_from(source.tensor, AxisOrder::nchw).error().code, Errc::busy);
+  EXPECT_FAILS(buffer.copy_from(source.tensor, AxisOrder::nchw), Errc::busy);
 }
 
 /// The image of one party, in rows of whole 64 bytes.
 NegotiatedBuffer image_buffer(PixelFormat format, std::size_t width, std::size_t height) {
-  return testing::one_buffer(R"([{"name": "app", "keys": {"i.format": ")" +
-                             std::string(to_string(format)) + R"(", "i.w": )" +
-                             std::to_string(width) + R"(, "i.h": )" + std::to_string(height) +
-                             R"(, "i.pitch_align": 64, "g.cpu": "read_write"}}])");
+  return test::one_buffer(R"([{"name": "app", "keys": {"i.format": ")" +
+                          std::string(to_string(format)) + R"(", "i.w": )" + std::to_string(width) +
+                          R"(, "i.h": )" + std::to_string(height) +
+                          R"(, "i.pitch_align": 64, "g.cpu": "read_write"}}])");
 }
 
 TEST(BufferCopy, rectangles_of_every_format_move) {

@@ -17,9 +17,9 @@
 namespace halyard {
 namespace {
 
-using testing::agreed;
-using testing::error_of;
-using testing::value_of;
+using test::agreed;
+using test::error_of;
+using test::value_of;
 
 /// Nodes that can be opened although they are not there: paths, one after the other.
 constinit const char* fake_nodes[4] = {};

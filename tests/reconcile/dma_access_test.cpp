@@ -15,11 +15,11 @@ namespace halyard {
 namespace {
 
 using conformance::FakeDmaBuf;
-using testing::agreed;
-using testing::error_of;
-using testing::OtherThread;
-using testing::tensor_in;
-using testing::value_of;
+using test::agreed;
+using test::error_of;
+using test::OtherThread;
+using test::tensor_in;
+using test::value_of;
 
 constexpr std::chrono::nanoseconds at_once{0};
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "allocations.h"
 #include "halyard/reconcile.h"
 #include "reconcile/negotiate.h"
+#include "support/allocations.h"
 
 namespace halyard {
 namespace {
@@ -54,9 +54,9 @@ TEST(Effort, of_eight_parties_is_small) {
   const auto lists = eight_that_agree();
   const auto first = reconcile(lists);
   ASSERT_TRUE(first) << first.error().message();
-  const std::uint64_t before = testing::allocated_bytes();
+  const std::uint64_t before = test::allocated_bytes();
   const auto second = reconcile(lists);
-  const std::uint64_t bytes = testing::allocated_bytes() - before;
+  const std::uint64_t bytes = test::allocated_bytes() - before;
   ASSERT_TRUE(second);
   EXPECT_LE(bytes, 64U * 1024);
   EXPECT_GT(bytes, 0U);

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "reconcile/negotiate.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -310,10 +311,7 @@ TEST(EngineRounds, optional_parties_whose_engine_says_nothing_are_left_out) {
   EXPECT_EQ(item.parties.at(0).engine, "silent");
   EXPECT_EQ(item.parties[0].source, "driver: is not there");
 
-  const auto refused = reconcile_engines(parties);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, Errc::device);
-  EXPECT_NE(refused.error().message().find("party \"display\", engine silent"), std::string::npos);
+  EXPECT_FAILS(reconcile_engines(parties), Errc::device, "party \"display\", engine silent");
 }
 
 }  // namespace

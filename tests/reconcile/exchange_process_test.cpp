@@ -15,17 +15,17 @@
 #include <random>
 
 #include "halyard/buffer_exchange.h"
-#include "in_child.h"
 #include "reconcile/agreed.h"
 #include "reconcile/attributes/blob.h"
+#include "support/in_child.h"
 
 namespace halyard {
 namespace {
 
-using testing::agreed;
-using testing::error_of;
-using testing::is_true_in_child;
-using testing::value_of;
+using test::agreed;
+using test::error_of;
+using test::is_true_in_child;
+using test::value_of;
 
 /// The memory that says that it is a DMA-BUF.
 constinit ino_t dma_buf_inode = 0;

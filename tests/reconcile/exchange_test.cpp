@@ -24,9 +24,9 @@ namespace halyard {
 namespace {
 
 using std::chrono::milliseconds;
-using testing::agreed;
-using testing::error_of;
-using testing::value_of;
+using test::agreed;
+using test::error_of;
+using test::value_of;
 
 struct Sockets {
   explicit Sockets(int type = SOCK_SEQPACKET) {

@@ -15,7 +15,7 @@ namespace halyard {
 namespace {
 
 using nlohmann::json;
-using testing::value_of;
+using test::value_of;
 
 const std::filesystem::path folder = HALYARD_SOURCE_DIR "/tests/reconcile/golden";
 

@@ -5,7 +5,7 @@
 namespace halyard {
 namespace {
 
-using namespace testing;  // NOLINT: its helpers are what tests are written in
+using namespace halyard::test;  // NOLINT: its helpers are what tests are written in
 
 std::string image(const char* format, int width, int height, const std::string& keys = "") {
   return R"({"name": "app", "keys": {"i.format": ")" + std::string(format) + R"(", "i.w": )" +

@@ -5,7 +5,7 @@
 namespace halyard {
 namespace {
 
-using namespace testing;  // NOLINT: its helpers are what tests are written in
+using namespace halyard::test;  // NOLINT: its helpers are what tests are written in
 using Names = std::set<std::string>;
 
 const std::string raw = R"({"name": "app", "keys": {"r.size": 4096}})";

@@ -10,7 +10,7 @@
 
 #include "halyard/buffer_engine.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 
 using nlohmann::json;
 
@@ -51,4 +51,4 @@ inline json conflict_at(const json& result, std::size_t index = 0) {
   return result["conflicts"][index];
 }
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -17,11 +17,11 @@
 namespace halyard {
 namespace {
 
-using testing::agreed;
-using testing::error_of;
-using testing::one_buffer;
-using testing::tensor_in;
-using testing::value_of;
+using test::agreed;
+using test::error_of;
+using test::one_buffer;
+using test::tensor_in;
+using test::value_of;
 
 TEST(NegotiatedBuffer, has_the_tensor_with_the_strides_that_were_agreed) {
   const auto result = agreed(R"([{"name": "app", "keys": {"t.dtype": "f16",

@@ -12,18 +12,18 @@
 #include <csignal>
 #include <cstddef>
 
-#include "allocations.h"
 #include "base/system/tsan.h"
 #include "reconcile/agreed.h"
+#include "support/allocations.h"
 
 namespace halyard {
 namespace {
 
-using testing::agreed;
-using testing::error_of;
-using testing::one_buffer;
-using testing::tensor_in;
-using testing::value_of;
+using test::agreed;
+using test::error_of;
+using test::one_buffer;
+using test::tensor_in;
+using test::value_of;
 
 // Sanitizers make system calls of their own.
 #if defined(__SANITIZE_ADDRESS__) || defined(HALYARD_TSAN)
@@ -97,7 +97,7 @@ TEST_P(NoCallsTest, a_sealed_module_takes_nothing_from_the_heap) {
   BufferModule module;
   auto buffers = value_of(module.allocate(agreed(tensor_in(GetParam())), {.party = "app"}));
   ASSERT_TRUE(module.seal());
-  EXPECT_EQ(testing::allocations_of([&] { EXPECT_TRUE(lock_once(buffers[0])); }), 0U);
+  EXPECT_EQ(test::allocations_of([&] { EXPECT_TRUE(lock_once(buffers[0])); }), 0U);
   const Error error = error_of(module.allocate(agreed(tensor_in(GetParam())), {.party = "app"}));
   EXPECT_EQ(error.code, Errc::permission);
   EXPECT_NE(error.message().find("party \"app\": the phase is run"), std::string::npos)

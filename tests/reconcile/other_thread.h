@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-namespace halyard::testing {
+namespace halyard::test {
 
 /// A thread that does as it is told, so that locks are of its own.
 class OtherThread {
@@ -47,4 +47,4 @@ class OtherThread {
   std::thread thread_{[this] { loop(); }};
 };
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -15,8 +15,8 @@ namespace halyard {
 namespace {
 
 using nlohmann::json;
-using testing::error_of;
-using testing::value_of;
+using test::error_of;
+using test::value_of;
 
 Result<BufferPlan> plan_of(const std::string& parties, Conflict* conflict = nullptr) {
   return plan_buffers(value_of(parties_from_json("{\"parties\": " + parties + "}")), {}, conflict);

@@ -5,7 +5,7 @@
 namespace halyard {
 namespace {
 
-using namespace testing;  // NOLINT: its helpers are what tests are written in
+using namespace halyard::test;  // NOLINT: its helpers are what tests are written in
 using Strides = std::vector<std::int64_t>;
 
 std::int64_t offset(const json& result, const Strides& at) {

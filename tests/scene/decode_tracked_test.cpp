@@ -6,20 +6,21 @@
 #include <algorithm>
 #include <random>
 
-#include "allocations.h"
 #include "decode/head/heads.h"
 #include "decode/tensors.h"
 #include "halyard/scene.h"
+#include "support/allocations.h"
+#include "support/result.h"
 #include "track/kinds.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 using std::chrono::nanoseconds;
-using testing_decode::model_of;
-using testing_decode::output_of;
-using testing_decode::quantized;
-using testing_decode::tensor_of;
+using test::model_of;
+using test::output_of;
+using test::quantized;
+using test::tensor_of;
 
 constexpr nanoseconds frame_time{33'333'333};
 constexpr std::size_t boxes = 64;  // that the network gives
@@ -315,9 +316,7 @@ TEST_P(TrackedBy, keeps_its_state_when_the_call_fails) {
   EXPECT_FALSE(decode_tracked(decoder, tracker, {&narrow, 1}, 6 * frame_time, out));
   EXPECT_FALSE(decode_tracked(decoder, tracker, {}, 6 * frame_time, out));
   EXPECT_FALSE(decode_tracked(decoder, tracker, outputs, 6 * frame_time, out, 1));
-  const Status late = decode_tracked(decoder, tracker, outputs, 4 * frame_time, out);
-  ASSERT_FALSE(late);
-  EXPECT_NE(late.error().message().find("when"), std::string::npos);
+  EXPECT_FAILS(decode_tracked(decoder, tracker, outputs, 4 * frame_time, out), "when");
   EXPECT_EQ(tracker.tracks()[0].box, before[0].box);
   EXPECT_EQ(tracker.tracks()[0].updates, before[0].updates);
   // Had the tracker moved to frame 6, frame 5 again would be refused.
@@ -354,4 +353,4 @@ TEST_P(TrackedBy, allocates_nothing_in_the_steady_state) {
 INSTANTIATE_TEST_SUITE_P(All, TrackedBy, ::testing::ValuesIn(all_kinds), kind_name);
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -10,12 +10,12 @@
 #include "halyard/scene.h"
 #include "track/kinds.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 using std::chrono::nanoseconds;
-using testing_decode::quantized;
-using testing_decode::tensor_of;
+using test::quantized;
+using test::tensor_of;
 
 constexpr nanoseconds frame_time{33'333'333};
 constexpr std::size_t bins = 16, classes = 2, extent = 256;
@@ -49,9 +49,9 @@ OutputDescription part_of(OutputRole role, std::size_t stride, std::size_t featu
 }
 
 ModelDescription description() {
-  using testing_decode::output_of;
+  using test::output_of;
   const std::size_t cells = 32 * 32 + 16 * 16;
-  auto out = testing_decode::model_of(
+  auto out = test::model_of(
       {extent, extent}, {output_of(OutputRole::boxes, {1, 4, cells}),
                          output_of(OutputRole::scores, {1, classes, cells}, BoxUnits::fraction)});
   out.outputs[0].encoding = BoxEncoding::dfl;
@@ -116,7 +116,7 @@ TEST_P(LevelsTracked, keep_an_object_that_passes_from_level_to_level) {
     const auto outputs = outputs_of(objects);
     const Status done = decode_tracked(*decoder, tracker, outputs, i * frame_time, frame);
     ASSERT_TRUE(done) << done.error().message();
-    const Decoded given = testing_decode::decode_all(description(), outputs);
+    const Decoded given = test::decode_all(description(), outputs);
     ASSERT_EQ(given.detections.size(), 2U);
     for (const Detection& d : given.detections)
       expect_near(d.box, box_of(objects[static_cast<std::size_t>(d.label)]), 1e-3F);
@@ -138,4 +138,4 @@ TEST_P(LevelsTracked, keep_an_object_that_passes_from_level_to_level) {
 INSTANTIATE_TEST_SUITE_P(All, LevelsTracked, ::testing::ValuesIn(all_kinds), kind_name);
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -75,13 +75,13 @@ Status masks_of_tracks(const Decoder& decoder, Tracker& tracker, std::span<const
 class PageTest : public testing::Test {
  protected:
   const Size input_{64, 64};
-  const Decoder decoder_ = *Decoder::create(testing_decode::model_of(
-      input_, {testing_decode::output_of(OutputRole::detection, {1, 6, 2}),
-               testing_decode::output_of(OutputRole::prototypes, {1, 1, 16, 16})}));
+  const Decoder decoder_ = *Decoder::create(
+      test::model_of(input_, {test::output_of(OutputRole::detection, {1, 6, 2}),
+                              test::output_of(OutputRole::prototypes, {1, 1, 16, 16})}));
   // Centre (32, 32), 32 wide, 16 high; the second candidate is nothing.
   const std::vector<Tensor> outputs_{
-      testing_decode::tensor_of<float>({1, 6, 2}, {32, 0, 32, 0, 32, 0, 16, 0, 0.9F, 0, 1, 0}),
-      testing_decode::tensor_of<float>({1, 1, 16, 16}, std::vector<float>(256, 4))};
+      test::tensor_of<float>({1, 6, 2}, {32, 0, 32, 0, 32, 0, 16, 0, 0.9F, 0, 1, 0}),
+      test::tensor_of<float>({1, 1, 16, 16}, std::vector<float>(256, 4))};
 
   Decoded decoded() const {
     Decoded out;
@@ -105,7 +105,7 @@ TEST_F(PageTest, class_maps_have_the_size_of_the_photograph) {
   std::vector<float> scores(2 * 16 * 16, 0);
   std::fill(scores.begin() + 256, scores.end(), 1.0F);  // the second class wins everywhere
   SemanticMapper mapper;
-  const auto map = class_map(mapper, testing_decode::tensor_of<float>({1, 2, 16, 16}, scores),
+  const auto map = class_map(mapper, test::tensor_of<float>({1, 2, 16, 16}, scores),
                              Placement::letterbox({128, 64}, input_));
   ASSERT_TRUE(map) << map.error().message();
   EXPECT_EQ(map->shape()[0], 64U);

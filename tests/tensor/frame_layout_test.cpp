@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "code_of.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "code_of.h"
 #include "halyard/tensor.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <random>
 
-#include "code_of.h"
 #include "halyard/tensor.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -70,8 +70,7 @@ TEST(Part, refuses_what_is_no_part) {
     EXPECT_EQ(code_of(part_of(t, {range})), Errc::invalid_argument)
         << range.start << " " << range.count << " " << range.step;
   }
-  EXPECT_NE(part_of(t, {{2, 3, 1, true}}).error().message().find("axis 0: 3 indices from 2"),
-            std::string::npos);
+  EXPECT_FAILS(part_of(t, {{2, 3, 1, true}}), "axis 0: 3 indices from 2");
   EXPECT_EQ(code_of(part_of(t, {{0, 0, 1, true}})), Errc::invalid_argument) << "no elements";
   EXPECT_EQ(code_of(part_of(t, {R::index(0), R::index(0)})), Errc::invalid_argument) << "no axis";
   EXPECT_EQ(code_of(part_of(t, {R::all(4), R::all(5), R::all(1)})), Errc::invalid_argument);

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 // The offset of element i in C order.
@@ -122,4 +122,4 @@ TEST(StridedCopy, arrays_without_elements_and_of_one_are_served) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors: layouts, views, batches, reshaping, wrapping, copying.
 #include "halyard/tensor.h"
-#include "code_of.h"
+#include "support/result.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include "track/updates.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 TEST(ByteTrack, a_high_score_starts_a_track_and_a_low_one_does_not) {
@@ -84,4 +84,4 @@ TEST(ByteTrack, with_an_iou_floor_of_zero_boxes_must_still_overlap) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -11,7 +11,7 @@
 #include "track/overlaps.h"
 #include "track/updates.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 // 1
@@ -297,4 +297,4 @@ TEST(ClosedForm, straight_motion_is_predicted) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

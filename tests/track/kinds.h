@@ -6,7 +6,7 @@
 
 #include "halyard/track.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 
 enum class Kind { hal, paper, oc_sort, sort };
 inline constexpr Kind all_kinds[] = {Kind::hal, Kind::paper, Kind::oc_sort, Kind::sort};
@@ -45,4 +45,4 @@ inline std::string kind_name(const ::testing::TestParamInfo<Kind>& info) {
   return name_of(info.param);
 }
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

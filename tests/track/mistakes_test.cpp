@@ -9,7 +9,7 @@
 #include "track/kalman.h"
 #include "track/updates.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 TEST(KnownMistakes, blind_to_classes) {
@@ -124,4 +124,4 @@ TEST(KnownMistakes, tracks_without_a_limit) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

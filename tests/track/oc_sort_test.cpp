@@ -8,7 +8,7 @@
 #include "track/observations.h"
 #include "track/updates.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 using track::Direction;
@@ -174,4 +174,4 @@ TEST(Sort, ignores_scores_below_the_least) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

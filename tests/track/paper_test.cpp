@@ -4,7 +4,7 @@
 
 #include "track/updates.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 constexpr Box here{100, 100, 150, 200};
@@ -120,4 +120,4 @@ TEST(ByteTrackPaper, of_two_tracks_in_one_place_the_older_stays) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -13,7 +13,7 @@
 
 #include "track/kinds.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 struct Sequence {
@@ -106,4 +106,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -12,7 +12,7 @@
 
 #include "halyard/track.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 
 struct SceneFrame {
   std::vector<Detection> detections;
@@ -117,4 +117,4 @@ inline Outcome outcome_of(Tracker& tracker, const Scene& scene) {
   return out;
 }
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

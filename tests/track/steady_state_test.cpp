@@ -2,11 +2,11 @@
 // A running tracker allocates nothing.
 #include <gtest/gtest.h>
 
-#include "allocations.h"
+#include "support/allocations.h"
 #include "track/kinds.h"
 #include "track/scenes.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 class SteadyTrackers : public EveryTracker {};
@@ -37,4 +37,4 @@ TEST_P(SteadyTrackers, allocate_nothing_once_they_have_seen_the_scene) {
 INSTANTIATE_TEST_SUITE_P(All, SteadyTrackers, ::testing::ValuesIn(all_kinds), kind_name);
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

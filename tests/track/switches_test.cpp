@@ -11,7 +11,7 @@
 #include "track/kinds.h"
 #include "track/scenes.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 struct Range {
@@ -90,4 +90,4 @@ INSTANTIATE_TEST_SUITE_P(All, Switches, ::testing::ValuesIn(cases), [](const aut
 });
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -6,11 +6,11 @@
 #include <iterator>
 #include <string>
 
-#include "folder.h"
 #include "halyard/trace.h"
+#include "support/folder.h"
 #include "track/kinds.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 TEST(TrackTrace, names_the_update_its_parts_and_its_numbers) {
@@ -33,4 +33,4 @@ TEST(TrackTrace, names_the_update_its_parts_and_its_numbers) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -8,11 +8,12 @@
 #include <random>
 #include <set>
 
+#include "support/result.h"
 #include "track/kinds.h"
 #include "track/scenes.h"
 #include "track/updates.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 TEST_P(EveryTracker, follows_a_still_object_under_one_id) {
@@ -115,9 +116,7 @@ TEST_P(EveryTracker, refuses_time_that_runs_backwards_and_survives_it) {
   Tracker tracker = make_tracker(GetParam());
   update(tracker, {found(usual)}, 1000ns);
   const auto back = tracker.update({}, 999ns);
-  ASSERT_FALSE(back);
-  EXPECT_EQ(back.error().code, Errc::invalid_argument);
-  EXPECT_NE(back.error().message().find("999 ns after 1000 ns"), std::string::npos);
+  EXPECT_FAILS(back, Errc::invalid_argument, "999 ns after 1000 ns");
   EXPECT_EQ(update(tracker, {found(usual)}, 1000ns)[0].updates, 2U);  // no time at all may pass
 }
 
@@ -262,8 +261,7 @@ TEST_P(EveryTracker, survives_a_frame_in_which_everything_overlaps) {
 TEST_P(EveryTracker, refuses_shared_options_outside_their_range) {
   const auto refused = [&](auto change, const char* name) {
     const auto check = [&](const auto& tracker) {
-      ASSERT_FALSE(tracker) << name;
-      EXPECT_EQ(tracker.error().code, Errc::invalid_argument);
+      EXPECT_FAILS(tracker, Errc::invalid_argument) << name;
       EXPECT_EQ(tracker.error().message().find(name), 0U) << tracker.error().message();
     };
     const auto with = [&](auto options) {
@@ -286,8 +284,7 @@ INSTANTIATE_TEST_SUITE_P(All, EveryTracker, ::testing::ValuesIn(all_kinds), kind
 template <class Create, class Options>
 void expect_refused(Create create, const Options& options, const char* name) {
   const auto tracker = create(options);
-  ASSERT_FALSE(tracker) << name;
-  EXPECT_EQ(tracker.error().code, Errc::invalid_argument);
+  EXPECT_FAILS(tracker, Errc::invalid_argument) << name;
   EXPECT_EQ(tracker.error().message().find(name), 0U) << tracker.error().message();
 }
 
@@ -354,4 +351,4 @@ TEST(Tracker, lists_the_seen_first) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

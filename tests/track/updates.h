@@ -9,7 +9,7 @@
 
 #include "halyard/track.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 
 using std::chrono::nanoseconds;
 using namespace std::chrono_literals;
@@ -33,4 +33,4 @@ inline std::vector<Track> update(Tracker& tracker, const std::vector<Detection>&
   return *tracks;
 }
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -18,7 +18,7 @@
 
 namespace {
 
-using namespace capi_test;
+using namespace halyard::test;
 using halyard::ipc::testing::Peer;
 
 constexpr std::int64_t patience = 10'000'000'000;

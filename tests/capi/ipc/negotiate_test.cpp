@@ -13,7 +13,7 @@
 
 namespace {
 
-using namespace capi_test;
+using namespace halyard::test;
 using Attrs = Owned<hal_attrs>;
 using Reconciled = Owned<hal_reconciled>;
 using Buffer = Owned<hal_buffer>;

@@ -7,12 +7,12 @@
 
 #include "capi/owned.h"
 #include "halyard/pool.h"
-#include "in_child.h"
 #include "ipc/peer.h"
+#include "support/in_child.h"
 
 namespace {
 
-using namespace capi_test;
+using namespace halyard::test;
 using halyard::ipc::testing::Peer;
 
 hal_pool_config limits(std::uint64_t bytes, std::uint32_t slots) {
@@ -102,7 +102,7 @@ TEST(CapiPool, gives_tensors_that_other_functions_take) {
   ASSERT_TRUE(image) << hal_last_error();
   EXPECT_EQ(hal_tensor_row_stride(image.get()), 512U);
   const Processor processor(hal_image_processor_new());
-  const Tensor from = capi_test::make_image(16, 16, HAL_PIXEL_FORMAT_RGB);
+  const Tensor from = halyard::test::make_image(16, 16, HAL_PIXEL_FORMAT_RGB);
   paint(from, 77);
   EXPECT_EQ(hal_image_processor_convert(processor.get(), from.get(), image.get(), HAL_ROTATION_NONE,
                                         HAL_FLIP_NONE, nullptr),
@@ -183,7 +183,7 @@ TEST(CapiPool, descriptors_name_tensors) {
   EXPECT_EQ(attach_errno(pool, other), EBADMSG);
   tensor.reset();
   EXPECT_EQ(attach_errno(pool, descriptor), ENOENT);
-  const Tensor elsewhere = capi_test::make_image(4, 4, HAL_PIXEL_FORMAT_GREY);
+  const Tensor elsewhere = halyard::test::make_image(4, 4, HAL_PIXEL_FORMAT_GREY);
   EXPECT_ERRNO(-1, EINVAL, hal_tensor_descriptor_of(elsewhere.get(), &descriptor));
   EXPECT_TRUE(says("pool")) << hal_last_error();
 }
@@ -290,7 +290,7 @@ TEST(CapiPool, of_the_parent_is_not_that_of_a_child) {
   const Pool pool(hal_pool_create(18, nullptr));
   const Tensor tensor = bytes_of(pool, 4);
   paint(tensor, 9);
-  EXPECT_TRUE(halyard::testing::is_true_in_child([&] {
+  EXPECT_TRUE(halyard::test::is_true_in_child([&] {
     const std::size_t some = 4;
     const bool fails =
         hal_pool_alloc(pool.get(), HAL_DTYPE_U8, &some, 1) == nullptr && errno == ENOTSUP;

@@ -8,7 +8,7 @@
 
 namespace {
 
-using namespace capi_test;
+using namespace halyard::test;
 
 // About 40 calls.
 void round(const Topic& from, const Topic& to, const Pool& pool) {

@@ -15,7 +15,7 @@
 
 namespace {
 
-using namespace capi_test;
+using namespace halyard::test;
 
 struct Command {
   static constexpr char message_name[] = "test.Command";

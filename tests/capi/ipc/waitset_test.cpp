@@ -12,7 +12,7 @@
 
 namespace {
 
-using namespace capi_test;
+using namespace halyard::test;
 using Set = Owned<hal_waitset>;
 
 constexpr std::int64_t second = 1'000'000'000;

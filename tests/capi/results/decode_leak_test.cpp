@@ -5,7 +5,7 @@
 
 namespace {
 
-using namespace capi_test;
+using namespace halyard::test;
 
 // Some 25 calls, failures among them.
 void decode_and_draw(hal_decoder_params* params, hal_image_processor* processor,
@@ -49,9 +49,9 @@ TEST_F(c_decoder, leaks_nothing_over_a_hundred_thousand_calls) {
       decode_and_draw(params.get(), processor.get(), outputs, image.get());
   };
   rounds(50);
-  const std::size_t before = capi_test::heap_bytes();
+  const std::size_t before = halyard::test::heap_bytes();
   rounds(4000);
-  EXPECT_LT(capi_test::heap_bytes(), before + 4096) << "4000 rounds of 25 calls";
+  EXPECT_LT(halyard::test::heap_bytes(), before + 4096) << "4000 rounds of 25 calls";
 }
 
 }  // namespace

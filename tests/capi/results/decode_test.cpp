@@ -15,7 +15,7 @@
 
 namespace {
 
-using namespace capi_test;
+using namespace halyard::test;
 
 TEST_F(c_decoder, gives_boxes_and_masks) {
   hal_detect_box_list* boxes = nullptr;

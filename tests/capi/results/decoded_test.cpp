@@ -4,7 +4,7 @@
 
 #include "decoding.h"
 
-namespace capi_test {
+namespace halyard::test {
 namespace {
 
 constexpr std::size_t boxes = 16;
@@ -301,4 +301,4 @@ TEST(c_decoded, boxes_whose_centres_and_extents_are_quantized_apart) {
 }
 
 }  // namespace
-}  // namespace capi_test
+}  // namespace halyard::test

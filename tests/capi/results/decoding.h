@@ -9,7 +9,7 @@
 
 #include "capi/owned.h"
 
-namespace capi_test {
+namespace halyard::test {
 
 inline Owned<hal_tensor> tensor_of(std::vector<std::size_t> shape,
                                    const std::vector<float>& values) {
@@ -76,4 +76,4 @@ class c_decoder : public ::testing::Test {
   Owned<hal_image_processor> processor;
 };
 
-}  // namespace capi_test
+}  // namespace halyard::test

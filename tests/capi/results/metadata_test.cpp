@@ -10,7 +10,7 @@
 
 namespace {
 
-using namespace capi_test;
+using namespace halyard::test;
 
 Tensor bytes(hal_dtype dtype, std::size_t count = 8) {
   return Tensor(hal_tensor_new(dtype, &count, 1, HAL_TENSOR_MEMORY_MEM, nullptr));

@@ -9,8 +9,8 @@
 namespace halyard {
 namespace {
 
-using testing_decode::expect_refusal;
-using testing_decode::expect_wrong;
+using test::expect_refusal;
+using test::expect_wrong;
 using enum OutputRole;
 
 OutputDescription output(OutputRole role, std::vector<std::size_t> shape,

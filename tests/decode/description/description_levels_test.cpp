@@ -10,9 +10,9 @@
 namespace halyard {
 namespace {
 
-using testing_decode::expect_refusal;
-using testing_decode::expect_wrong;
-using testing_decode::read_outputs;
+using test::expect_refusal;
+using test::expect_wrong;
+using test::read_outputs;
 
 std::string part(const std::string& name, const std::string& type, const std::string& keys) {
   return R"({"name": ")" + name + R"(", "type": ")" + type + R"(", "dtype": "int8", )" + keys + "}";

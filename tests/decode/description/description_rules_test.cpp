@@ -10,9 +10,9 @@
 namespace halyard {
 namespace {
 
-using testing_decode::expect_refusal;
-using testing_decode::expect_wrong;
-using testing_decode::read_outputs;
+using test::expect_refusal;
+using test::expect_wrong;
+using test::read_outputs;
 
 Result<ModelDescription> detection(const std::string& keys) {
   return read_outputs(R"({"type": "detection", )" + keys + "}");

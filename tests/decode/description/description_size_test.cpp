@@ -11,7 +11,7 @@
 namespace halyard {
 namespace {
 
-using testing_decode::expect_refusal;
+using test::expect_refusal;
 
 ModelDescription with_labels(std::vector<std::string> labels) {
   ModelDescription out;

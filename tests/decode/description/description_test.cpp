@@ -5,8 +5,9 @@
 #include <fstream>
 #include <string>
 
-#include "folder.h"
 #include "halyard/decode.h"
+#include "support/folder.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -43,10 +44,7 @@ constexpr const char* v2_json = R"({
 
 template <class T>
 void expect_error(const Result<T>& result, Errc code, const std::string& words) {
-  ASSERT_FALSE(result) << words;
-  EXPECT_EQ(result.error().code, code) << result.error().message();
-  EXPECT_NE(result.error().message().find(words), std::string::npos)
-      << "no \"" << words << "\" in: " << result.error().message();
+  EXPECT_FAILS(result, code, words) << words;
 }
 
 Result<ModelDescription> with_output(const std::string& keys) {

@@ -9,7 +9,7 @@
 namespace halyard {
 namespace {
 
-using testing_decode::expect_refusal;
+using test::expect_refusal;
 
 constexpr const char* smallest = R"({"outputs": [{"type": "detection", "shape": [1, 84, 8400]}], )";
 

@@ -7,8 +7,9 @@
 #include <string>
 
 #include "halyard/description.h"
+#include "support/result.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 
 /// A document of version 2 with these records of outputs, and more keys of the root before them.
 inline Result<ModelDescription> read_outputs(const std::string& outputs,
@@ -19,10 +20,7 @@ inline Result<ModelDescription> read_outputs(const std::string& outputs,
 
 template <class T>
 void expect_refusal(const Result<T>& result, Errc code, const std::string& words) {
-  ASSERT_FALSE(result) << words;
-  EXPECT_EQ(result.error().code, code) << result.error().message();
-  EXPECT_NE(result.error().message().find(words), std::string::npos)
-      << "no \"" << words << "\" in: " << result.error().message();
+  EXPECT_FAILS(result, code, words) << words;
 }
 
 /// With words: "path: value, rule".
@@ -31,4 +29,4 @@ void expect_wrong(const Result<T>& result, const std::string& words) {
   expect_refusal(result, Errc::invalid_argument, words);
 }
 
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

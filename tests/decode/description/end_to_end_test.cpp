@@ -8,7 +8,7 @@
 #include "decode/head/heads.h"
 #include "decode/tensors.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 namespace {
 
 using enum AxisName;
@@ -113,4 +113,4 @@ TEST(LevelsOfOneTensor, hold_objectness_and_angles_too) {
 }
 
 }  // namespace
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

@@ -13,13 +13,13 @@
 namespace halyard::decode {
 namespace {
 
-using testing_decode::grids_of;
-using testing_decode::random_values;
-using testing_decode::thresholds;
+using test::grids_of;
+using test::random_values;
+using test::thresholds;
 
 template <class T>
 class ClassScan : public ::testing::Test {};
-TYPED_TEST_SUITE(ClassScan, testing_decode::StoredTypes);
+TYPED_TEST_SUITE(ClassScan, test::StoredTypes);
 
 template <class T>
 void expect_equal_scans(const ScoreGrid& grid) {
@@ -41,7 +41,7 @@ void check_sizes(std::size_t anchors, std::size_t classes, std::mt19937& random)
 }
 
 TYPED_TEST(ClassScan, equals_the_plain_loops_for_all_small_sizes_in_both_orders) {
-  testing_decode::for_each_target([] {
+  test::for_each_target([] {
     std::mt19937 random(1);
     for (std::size_t anchors = 1; anchors <= 65; ++anchors) {
       for (const std::size_t classes : {1, 2, 3, 7, 8, 9, 16, 17, 33, 64, 65})
@@ -51,7 +51,7 @@ TYPED_TEST(ClassScan, equals_the_plain_loops_for_all_small_sizes_in_both_orders)
 }
 
 TYPED_TEST(ClassScan, equals_the_plain_loops_across_blocks_and_for_many_classes) {
-  testing_decode::for_each_target([] {
+  test::for_each_target([] {
     std::mt19937 random(2);
     for (const std::size_t anchors : {1023, 1024, 1025, 1039, 2049, 4096, 4100, 4161, 8400})
       check_sizes<TypeParam>(anchors, 5, random);
@@ -65,9 +65,9 @@ TYPED_TEST(ClassScan, equals_the_plain_loops_across_blocks_and_for_many_classes)
 template <class T>
 T stored(float value) {
   if constexpr (std::is_same_v<T, Half>) {
-    return testing_decode::to_half(value);
+    return test::to_half(value);
   } else if constexpr (std::is_same_v<T, BFloat16>) {
-    return testing_decode::to_bfloat(value);
+    return test::to_bfloat(value);
   } else {
     return static_cast<T>(value);
   }
@@ -90,9 +90,8 @@ void expect_labels(std::size_t classes) {
   }
   std::vector<Hit> by_columns;
   std::vector<Hit> by_rows;
-  scan_argmax<T>(testing_decode::grids_of(columns, anchors, classes).columns, stored<T>(2),
-                 by_columns);
-  scan_argmax<T>(testing_decode::grids_of(rows, anchors, classes).rows, stored<T>(2), by_rows);
+  scan_argmax<T>(test::grids_of(columns, anchors, classes).columns, stored<T>(2), by_columns);
+  scan_argmax<T>(test::grids_of(rows, anchors, classes).rows, stored<T>(2), by_rows);
   for (const auto& hits : {by_columns, by_rows}) {
     ASSERT_EQ(hits.size(), anchors) << classes;
     for (std::size_t a = 0; a < anchors; ++a)
@@ -101,7 +100,7 @@ void expect_labels(std::size_t classes) {
 }
 
 TYPED_TEST(ClassScan, finds_the_best_class_in_every_label_chunk) {
-  testing_decode::for_each_target([] {
+  test::for_each_target([] {
     for (const std::size_t classes : {255, 256, 257, 511, 512, 513, 1000})
       expect_labels<TypeParam>(classes);
   });

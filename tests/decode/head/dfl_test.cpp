@@ -41,7 +41,7 @@ void expect_same(const std::vector<float>& logits) {
 }
 
 TEST(Distributions, equal_softmax_bit_for_bit_for_any_count_of_bins) {
-  testing_decode::for_each_target([] {
+  test::for_each_target([] {
     std::mt19937 random(4);
     for (const float width : {0.01F, 1.0F, 10.0F, 1000.0F}) {
       std::normal_distribution<float> normal(0, width);
@@ -58,7 +58,7 @@ TEST(Distributions, equal_softmax_bit_for_bit_for_any_count_of_bins) {
 TEST(Distributions, of_numbers_that_are_not_finite_equal_softmax_too) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-  testing_decode::for_each_target([] {
+  test::for_each_target([] {
     for (const float odd : {infinity, -infinity, nan, -nan, 3e38F, -3e38F, -0.0F}) {
       for (std::size_t at = 0; at < 16; ++at) {
         std::vector<float> logits(64, 0.5F);

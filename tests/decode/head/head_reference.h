@@ -7,7 +7,7 @@
 
 #include "head_values.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 
 struct PlainDetection {
   double x1 = 0, y1 = 0, x2 = 0, y2 = 0;
@@ -182,4 +182,4 @@ class PlainHead {
   double height_ = layout_input.height;
 };
 
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

@@ -8,7 +8,7 @@
 #include "halyard/semantic.h"
 #include "head_reference.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 namespace {
 
 // A threshold that no score is near: rounding must not decide who is in the list.
@@ -238,4 +238,4 @@ TEST(HeadTable, the_page_shows_what_decodes) {
 }
 
 }  // namespace
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

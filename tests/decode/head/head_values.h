@@ -13,7 +13,7 @@
 #include "decode/head_layouts.h"
 #include "decode/tensors.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 
 inline constexpr std::array layout_types{DType::f32, DType::f16, DType::bf16, DType::i8,
                                          DType::u8,  DType::i16, DType::u16};
@@ -250,4 +250,4 @@ class HeadValues {
   std::vector<Stored> stored_;
 };
 
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

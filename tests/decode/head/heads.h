@@ -9,7 +9,7 @@
 
 #include "halyard/decode.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 
 inline OutputDescription output_of(OutputRole role, std::vector<std::size_t> shape,
                                    BoxUnits units = BoxUnits::pixels) {
@@ -50,4 +50,4 @@ inline std::string refusal_of(const ModelDescription& description,
   return found ? "" : found.error().message();
 }
 
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

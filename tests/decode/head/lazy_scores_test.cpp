@@ -12,7 +12,7 @@
 #include "decode/tensors.h"
 #include "heads.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 namespace {
 
 constexpr std::size_t boxes = 400, classes = 6;
@@ -142,4 +142,4 @@ TEST(LazyScores, of_tanh_are_those_of_all_boxes) {
 }
 
 }  // namespace
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

@@ -11,14 +11,14 @@
 namespace halyard::decode {
 namespace {
 
-using testing_decode::grids_of;
-using testing_decode::random_value;
-using testing_decode::random_values;
-using testing_decode::thresholds;
+using test::grids_of;
+using test::random_value;
+using test::random_values;
+using test::thresholds;
 
 template <class T>
 class PairScan : public ::testing::Test {};
-TYPED_TEST_SUITE(PairScan, testing_decode::StoredTypes);
+TYPED_TEST_SUITE(PairScan, test::StoredTypes);
 
 // How many pairs there were.
 template <class T>
@@ -51,7 +51,7 @@ std::size_t check(std::size_t anchors, std::size_t classes, std::mt19937& random
 }
 
 TYPED_TEST(PairScan, equals_the_plain_loops_for_small_sizes_in_both_orders) {
-  testing_decode::for_each_target([] {
+  test::for_each_target([] {
     std::mt19937 random(1);
     std::size_t pairs = 0;
     for (std::size_t anchors = 1; anchors <= 65; anchors += anchors < 9 ? 1 : 7) {
@@ -63,7 +63,7 @@ TYPED_TEST(PairScan, equals_the_plain_loops_for_small_sizes_in_both_orders) {
 }
 
 TYPED_TEST(PairScan, equals_the_plain_loops_across_blocks) {
-  testing_decode::for_each_target([] {
+  test::for_each_target([] {
     std::mt19937 random(2);
     for (const std::size_t anchors : {1024, 1039, 2049, 4097, 4161})
       EXPECT_GT(check<TypeParam>(anchors, 5, random), 0U);

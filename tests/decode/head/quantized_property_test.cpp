@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer outputs of every layout decode to the bits that the same outputs give as f32.
-#include "properties.h"
+#include "support/properties.h"
 
 #if defined(HALYARD_RAPIDCHECK)
 #include <cmath>
@@ -12,10 +12,10 @@
 #include "decode/head_layouts.h"
 #include "decode/tensors.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 namespace {
 
-using halyard::testing::check_property;
+using halyard::test::check_property;
 using Random = std::mt19937;
 
 // The outputs of one layout as integers, and as the real values that those mean.
@@ -198,7 +198,7 @@ TEST(QuantizedDecode, compares_with_the_least_stored_value_that_passes) {
 }
 
 }  // namespace
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test
 
 #else
 #include <gtest/gtest.h>

@@ -12,7 +12,7 @@
 #include "decode/head/argmax_scan.h"
 #include "decode/tensors.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 
 using StoredTypes =
     ::testing::Types<float, Half, BFloat16, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t>;
@@ -96,4 +96,4 @@ std::vector<T> thresholds() {
   }
 }
 
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

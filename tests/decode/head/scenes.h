@@ -9,7 +9,7 @@
 
 #include "halyard/detection.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 
 inline float unit(std::mt19937& random) {
   return std::uniform_real_distribution<float>(0, 1)(random);
@@ -67,4 +67,4 @@ inline std::vector<Detection> crowded_boxes(std::size_t count, unsigned seed, st
   return out;
 }
 
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

@@ -54,11 +54,10 @@ Head head_of(const Case& c, std::mt19937& random) {
       stored[i] = static_cast<T>(q);
       out.real.push_back((q - zero) * scale);
     } else if constexpr (std::is_same_v<T, Half>) {
-      stored[i] = random() % 50 == 0 && f >= 4 ? Half{0x7E00} : testing_decode::to_half(value);
+      stored[i] = random() % 50 == 0 && f >= 4 ? Half{0x7E00} : test::to_half(value);
       out.real.push_back(to_float(stored[i]));
     } else if constexpr (std::is_same_v<T, BFloat16>) {
-      stored[i] =
-          random() % 50 == 0 && f >= 4 ? BFloat16{0xFFC0} : testing_decode::to_bfloat(value);
+      stored[i] = random() % 50 == 0 && f >= 4 ? BFloat16{0xFFC0} : test::to_bfloat(value);
       out.real.push_back(to_float(stored[i]));
     } else {
       stored[i] = value;
@@ -66,10 +65,10 @@ Head head_of(const Case& c, std::mt19937& random) {
     }
   }
   if (c.boxes_first) {
-    out.tensor = testing_decode::tensor_of<T>({1, boxes, features},
-                                              testing_decode::transposed(stored, features, boxes));
+    out.tensor =
+        test::tensor_of<T>({1, boxes, features}, test::transposed(stored, features, boxes));
   } else {
-    out.tensor = testing_decode::tensor_of<T>({1, features, boxes}, stored);
+    out.tensor = test::tensor_of<T>({1, features, boxes}, stored);
   }
   if constexpr (std::is_integral_v<T>) {
     EXPECT_TRUE(out.tensor.set_quantization(quantization));
@@ -111,8 +110,8 @@ template <class T>
 std::size_t check(const Case& c, std::mt19937& random) {
   const Head head = head_of<T>(c, random);
   const auto shape = head.tensor.shape();
-  ModelDescription description = testing_decode::model_of(
-      {64, 64}, {testing_decode::output_of(OutputRole::detection, {shape.begin(), shape.end()})});
+  ModelDescription description = test::model_of(
+      {64, 64}, {test::output_of(OutputRole::detection, {shape.begin(), shape.end()})});
   if (c.objectness) description.decoder_version = "yolov5";
   description.outputs[0].activation = c.logits ? Activation::sigmoid : Activation::none;
   DecodeOptions options;
@@ -120,7 +119,7 @@ std::size_t check(const Case& c, std::mt19937& random) {
   options.nms = Nms::none;
   options.max_detections = 0;
   options.multi_label = c.multi_label;
-  const auto found = testing_decode::decode_all(description, {head.tensor}, options).detections;
+  const auto found = test::decode_all(description, {head.tensor}, options).detections;
   const auto expected = expected_of(c, head.real);
   EXPECT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
@@ -161,8 +160,8 @@ TEST(StoredScores, give_the_candidates_of_plain_loops_over_real_values) {
 
 TEST(StoredScores, of_minus_infinity_pass_a_threshold_of_zero_whatever_they_are_stored_as) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  auto description = testing_decode::model_of(
-      {64, 64}, {testing_decode::output_of(OutputRole::detection, {1, 4 + classes, boxes})});
+  auto description =
+      test::model_of({64, 64}, {test::output_of(OutputRole::detection, {1, 4 + classes, boxes})});
   description.outputs[0].activation = Activation::sigmoid;
   std::vector<float> real((4 + classes) * boxes, -infinity);
   std::fill_n(real.begin(), 4 * boxes, 0.25F);
@@ -170,26 +169,25 @@ TEST(StoredScores, of_minus_infinity_pass_a_threshold_of_zero_whatever_they_are_
   options.score_threshold = 0;
   options.nms = Nms::none;
   const auto count = [&](const Tensor& tensor) {
-    return testing_decode::decode_all(description, {tensor}, options).detections.size();
+    return test::decode_all(description, {tensor}, options).detections.size();
   };
-  EXPECT_EQ(count(testing_decode::tensor_of<float>({1, 4 + classes, boxes}, real)), boxes);
+  EXPECT_EQ(count(test::tensor_of<float>({1, 4 + classes, boxes}, real)), boxes);
   std::vector<Half> halves;
   for (const float value : real)
-    halves.push_back(testing_decode::to_half(value));
-  EXPECT_EQ(count(testing_decode::tensor_of<Half>({1, 4 + classes, boxes}, halves)), boxes);
+    halves.push_back(test::to_half(value));
+  EXPECT_EQ(count(test::tensor_of<Half>({1, 4 + classes, boxes}, halves)), boxes);
 }
 
 // The class and score of the one box of a head of two classes, stored as i8.
 std::pair<std::int32_t, float> best_of(std::vector<std::int8_t> scores, Quantization quantization,
                                        Activation activation) {
-  auto description = testing_decode::model_of(
-      {64, 64}, {testing_decode::output_of(OutputRole::boxes, {1, 4, 1}),
-                 testing_decode::output_of(OutputRole::scores, {1, 2, 1})});
+  auto description = test::model_of({64, 64}, {test::output_of(OutputRole::boxes, {1, 4, 1}),
+                                               test::output_of(OutputRole::scores, {1, 2, 1})});
   description.outputs[1].activation = activation;
-  Tensor stored = testing_decode::tensor_of<std::int8_t>({1, 2, 1}, scores);
+  Tensor stored = test::tensor_of<std::int8_t>({1, 2, 1}, scores);
   EXPECT_TRUE(stored.set_quantization(std::move(quantization)));
-  const Tensor box = testing_decode::tensor_of<float>({1, 4, 1}, {9, 9, 4, 4});
-  const auto found = testing_decode::decode_all(description, {box, stored}).detections;
+  const Tensor box = test::tensor_of<float>({1, 4, 1}, {9, 9, 4, 4});
+  const auto found = test::decode_all(description, {box, stored}).detections;
   EXPECT_EQ(found.size(), 1U);
   return found.empty() ? std::pair(-1, 0.0F) : std::pair(found[0].label, found[0].score);
 }

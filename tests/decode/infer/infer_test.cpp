@@ -13,8 +13,8 @@
 namespace halyard {
 namespace {
 
-using testing_decode::expect_refusal;
-using testing_decode::expect_wrong;
+using test::expect_refusal;
+using test::expect_wrong;
 
 ModelMetadata metadata(std::vector<std::vector<std::size_t>> shapes, Size input = {640, 640}) {
   ModelMetadata out;

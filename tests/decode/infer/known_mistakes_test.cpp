@@ -8,7 +8,7 @@
 #include "decode/description/documents.h"
 #include "decode/head/head_values.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 namespace {
 
 using enum AxisName;
@@ -182,4 +182,4 @@ TEST(KnownMistakes, tasks_and_codings_that_are_passed_over_in_silence) {
 }
 
 }  // namespace
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

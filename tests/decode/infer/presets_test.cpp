@@ -12,8 +12,8 @@
 namespace halyard {
 namespace {
 
-using testing_decode::expect_refusal;
-using testing_decode::expect_wrong;
+using test::expect_refusal;
+using test::expect_wrong;
 using Shape = std::vector<std::size_t>;
 
 PresetOptions options_for(std::string_view family) {

@@ -7,7 +7,7 @@
 
 #include "mask_frames.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 namespace {
 
 // Of the f32 path: a rounding of each of the two factors and of their product, and of the additions
@@ -132,4 +132,4 @@ TEST(MaskBounds, of_8_x_16_bits_are_nothing) {
 }
 
 }  // namespace
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

@@ -11,7 +11,7 @@
 #include "halyard/mask.h"
 #include "mask_naive.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 
 struct MaskFrame {
   MaskPrototypes prototypes;
@@ -157,4 +157,4 @@ inline std::vector<std::vector<std::uint8_t>> all_pasted(const MaskSet& set) {
   return out;
 }
 
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "allocations.h"
 #include "mask_frames.h"
+#include "support/allocations.h"
 
-namespace halyard::testing_decode {
+namespace halyard::test {
 namespace {
 
 constexpr MaskRule rules[] = {MaskRule::logits, MaskRule::prototype, MaskRule::probability,
@@ -89,20 +89,20 @@ void check_types() {
   }
 }
 
-TEST(Masks, FloatsFollowTheDefinitions) {
+TEST(Masks, floats_follow_the_definitions) {
   check_types<float, float>();
   check_types<Half, Half>();
   check_types<BFloat16, float>();
   check_types<float, Half>();
 }
 
-TEST(Masks, BytesFollowTheDefinitions) {
+TEST(Masks, bytes_follow_the_definitions) {
   check_types<std::int8_t, std::int8_t>();
   check_types<std::uint8_t, std::uint8_t>();
   check_types<std::uint8_t, std::int8_t>();
 }
 
-TEST(Masks, WiderIntegersFollowTheDefinitions) {
+TEST(Masks, wider_integers_follow_the_definitions) {
   check_types<std::int8_t, std::int16_t>();
   check_types<std::int16_t, std::int8_t>();
   check_types<std::uint16_t, std::uint8_t>();
@@ -110,13 +110,13 @@ TEST(Masks, WiderIntegersFollowTheDefinitions) {
   check_types<std::uint16_t, std::uint16_t>();
 }
 
-TEST(Masks, MixedTypesFollowTheDefinitions) {
+TEST(Masks, mixed_types_follow_the_definitions) {
   check_types<std::int8_t, float>();
   check_types<float, std::int8_t>();
   check_types<std::uint16_t, Half>();
 }
 
-TEST(Masks, EachChannelHasItsOwnScale) {
+TEST(Masks, each_channel_has_its_own_scale) {
   for (const PrototypeOrder order :
        {PrototypeOrder::height_width_channels, PrototypeOrder::channels_height_width}) {
     FrameShape shape;
@@ -128,7 +128,7 @@ TEST(Masks, EachChannelHasItsOwnScale) {
   }
 }
 
-TEST(Masks, OddSizesFollowTheDefinitions) {
+TEST(Masks, odd_sizes_follow_the_definitions) {
   unsigned seed = 100;
   for (const auto& [width, height] : {std::pair(1, 1), {1, 9}, {5, 1}, {17, 3}, {40, 24}}) {
     FrameShape shape;
@@ -140,7 +140,7 @@ TEST(Masks, OddSizesFollowTheDefinitions) {
   }
 }
 
-TEST(Masks, BothLayoutsAndAllProcessorsGiveTheSameBits) {
+TEST(Masks, both_layouts_and_all_processors_give_the_same_bits) {
   for (const int channels : {32, 20}) {
     FrameShape shape;
     shape.channels = channels;
@@ -167,7 +167,7 @@ TEST(Masks, BothLayoutsAndAllProcessorsGiveTheSameBits) {
   }
 }
 
-TEST(Masks, IntegersAreExactOnAllProcessors) {
+TEST(Masks, integers_are_exact_on_all_processors) {
   for (const PrototypeOrder order :
        {PrototypeOrder::height_width_channels, PrototypeOrder::channels_height_width}) {
     FrameShape shape;
@@ -193,7 +193,7 @@ TEST(Masks, IntegersAreExactOnAllProcessors) {
   }
 }
 
-TEST(Masks, ManyMasksComeInGroupsWithoutADifference) {
+TEST(Masks, many_masks_come_in_groups_without_a_difference) {
   FrameShape shape;
   shape.width = 160;
   shape.height = 160;
@@ -212,7 +212,7 @@ TEST(Masks, ManyMasksComeInGroupsWithoutADifference) {
   }
 }
 
-TEST(Masks, AReusedSetAllocatesNothing) {
+TEST(Masks, a_reused_set_allocates_nothing) {
   for (const PrototypeOrder order :
        {PrototypeOrder::height_width_channels, PrototypeOrder::channels_height_width}) {
     FrameShape shape;
@@ -222,12 +222,12 @@ TEST(Masks, AReusedSetAllocatesNothing) {
     for (const MaskRule rule : rules) {
       MaskSet set;
       MaskPrototypes kept;
-      EXPECT_EQ(testing::allocations_of([&] {
+      EXPECT_EQ(test::allocations_of([&] {
                   kept = reals.prototypes;
                   ASSERT_TRUE(materialize(kept, reals.detections, {rule, {}, {}}, set));
                 }),
                 0U);
-      EXPECT_EQ(testing::allocations_of([&] {
+      EXPECT_EQ(test::allocations_of([&] {
                   ASSERT_TRUE(materialize(bytes.prototypes, bytes.detections, {rule, {}, {}}, set));
                 }),
                 0U);
@@ -236,4 +236,4 @@ TEST(Masks, AReusedSetAllocatesNothing) {
 }
 
 }  // namespace
-}  // namespace halyard::testing_decode
+}  // namespace halyard::test

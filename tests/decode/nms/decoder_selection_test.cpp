@@ -11,8 +11,8 @@
 namespace halyard {
 namespace {
 
-using testing_decode::quantized;
-using testing_decode::tensor_of;
+using test::quantized;
+using test::tensor_of;
 
 constexpr std::size_t anchors = 200;
 constexpr std::size_t classes = 3;

@@ -15,7 +15,7 @@
 namespace halyard::decode {
 namespace {
 
-using testing_decode::random_boxes;
+using test::random_boxes;
 
 // The options that most tests vary, and the survivors.
 std::vector<Detection> nms_of(const std::vector<Detection>& candidates, float threshold, Nms nms,

@@ -15,7 +15,7 @@
 namespace halyard::decode {
 namespace {
 
-using testing_decode::unit;
+using test::unit;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();

@@ -6,16 +6,17 @@
 #include <functional>
 #include <limits>
 
-#include "allocations.h"
 #include "decode/head/scenes.h"
 #include "decode/nms/nms.h"
 #include "halyard/decode.h"
+#include "support/allocations.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
 
-using testing::allocations_of;
-using testing_decode::random_boxes;
+using test::allocations_of;
+using test::random_boxes;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -23,10 +24,7 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 void expect_refused(const std::function<void(SelectionOptions&)>& spoil, const char* name) {
   SelectionOptions options;
   spoil(options);
-  const auto selector = Selector::create(options);
-  ASSERT_FALSE(selector) << name;
-  EXPECT_EQ(selector.error().code, Errc::invalid_argument);
-  EXPECT_NE(selector.error().message().find(name), std::string::npos) << selector.error().message();
+  EXPECT_FAILS(Selector::create(options), Errc::invalid_argument, name) << name;
 }
 
 TEST(Selector, refuses_options_out_of_range_by_name) {
@@ -47,9 +45,7 @@ TEST(Selector, refuses_another_number_of_turned_boxes) {
   auto selector = *Selector::create({});
   const auto boxes = random_boxes(3, 1);
   const std::vector<RotatedBox> two(2);
-  const auto kept = selector.select(boxes, two);
-  ASSERT_FALSE(kept);
-  EXPECT_EQ(kept.error().code, Errc::invalid_argument);
+  EXPECT_FAILS(selector.select(boxes, two), Errc::invalid_argument);
 }
 
 TEST(Selector, gives_indices_of_candidates_best_first) {
@@ -64,7 +60,7 @@ TEST(Selector, gives_indices_of_candidates_best_first) {
 }
 
 TEST(Selector, allocates_nothing_once_it_has_seen_as_many_candidates) {
-  const auto boxes = testing_decode::boxes_of_all_sizes(2500, 3, 50);
+  const auto boxes = test::boxes_of_all_sizes(2500, 3, 50);
   std::vector<RotatedBox> rotated;
   for (const auto& d : boxes)
     rotated.push_back({d.box.x1, d.box.y1, d.box.width(), d.box.height(), d.score});

@@ -13,7 +13,7 @@
 namespace halyard::decode {
 namespace {
 
-using testing_decode::unit;
+using test::unit;
 
 constexpr std::size_t everywhere = 1U << 30;
 

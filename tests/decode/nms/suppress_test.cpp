@@ -16,9 +16,9 @@
 namespace halyard::decode {
 namespace {
 
-using testing_decode::boxes_of_all_sizes;
-using testing_decode::crowded_boxes;
-using testing_decode::random_boxes;
+using test::boxes_of_all_sizes;
+using test::crowded_boxes;
+using test::random_boxes;
 
 // Candidates in order, as suppress() takes them.
 void prepare(const std::vector<Detection>& candidates, Workspace& w) {
@@ -137,7 +137,7 @@ class Suppressed : public testing::TestWithParam<std::tuple<Suppression, Overlap
         prepare(candidates, w);
         const Rule rule = rule_of(threshold, maximum);
         const Outcome expected = outcome_of(suppress_reference, rule, w);
-        testing_decode::for_each_target([&] {
+        test::for_each_target([&] {
           ASSERT_EQ(outcome_of(suppress, rule, w), expected) << threshold << " " << maximum;
         });
       }
@@ -163,10 +163,10 @@ TEST_P(Suppressed, equals_the_definition_on_extreme_boxes) {
   std::mt19937 random(8);
   std::vector<Detection> boxes;
   for (int i = 0; i < 1500; ++i) {  // extents of 2^-140 .. 2^120
-    const float w = std::ldexp(1 + testing_decode::unit(random), -140 + i % 260);
-    const float h = std::ldexp(1 + testing_decode::unit(random), 120 - i % 251);
-    const float x = i % 3 == 0 ? 0 : w * testing_decode::unit(random);
-    boxes.push_back({{x, 0, x + w, h}, testing_decode::unit(random), i % 2, i});
+    const float w = std::ldexp(1 + test::unit(random), -140 + i % 260);
+    const float h = std::ldexp(1 + test::unit(random), 120 - i % 251);
+    const float x = i % 3 == 0 ? 0 : w * test::unit(random);
+    boxes.push_back({{x, 0, x + w, h}, test::unit(random), i % 2, i});
     if (i % 5 == 0) boxes.back().box.y2 = -h;
     if (i % 7 == 0) boxes.back().box.x1 = std::numeric_limits<float>::quiet_NaN();
     if (i % 11 == 0) boxes.back().box.x2 = std::numeric_limits<float>::infinity();

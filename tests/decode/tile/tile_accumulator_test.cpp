@@ -7,10 +7,10 @@
 #include <limits>
 #include <span>
 
-#include "allocations.h"
 #include "halyard/tile_merge.h"
+#include "support/allocations.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
@@ -332,4 +332,4 @@ TEST(TileAccumulation, frames_and_counts_without_meaning_are_refused_by_name) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -16,8 +16,7 @@ constexpr std::array<Region, 2> regions{Region{0, 0, 100, 100}, Region{60, 0, 10
 // Masks that fill their boxes, which are given in pixels of a tile of 100 x 100.
 MaskSet filled(const std::vector<Detection>& detections) {
   MaskPrototypes prototypes;
-  prototypes.prototypes =
-      testing_decode::tensor_of<float>({25, 25, 1}, std::vector<float>(25 * 25, 1));
+  prototypes.prototypes = test::tensor_of<float>({25, 25, 1}, std::vector<float>(25 * 25, 1));
   prototypes.input = {100, 100};
   prototypes.clear(1);
   const float one = 1;

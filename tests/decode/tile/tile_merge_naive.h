@@ -8,7 +8,7 @@
 
 #include "halyard/tile_merge.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 
 inline double naive_metric(MergeMetric metric, const Box& a, const Box& b) {
   const auto area = [](double w, double h) { return w > 0 && h > 0 ? w * h : 0.0; };
@@ -60,4 +60,4 @@ inline std::vector<Detection> naive_merge(std::vector<Detection> left, const Mer
   return out;
 }
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

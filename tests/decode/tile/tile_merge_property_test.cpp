@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merging of random boxes: what the definition says, in any order, and once is enough.
-#include "properties.h"
+#include "support/properties.h"
 
 #if defined(HALYARD_RAPIDCHECK)
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 #include "tile_merge_naive.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 using Detections = std::vector<Detection>;
@@ -136,7 +136,7 @@ TEST(TileMergeProperties, tiles_in_any_order_give_the_same_bits) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test
 
 #else
 #include <gtest/gtest.h>

@@ -10,9 +10,10 @@
 #include <random>
 
 #include "halyard/track.h"
+#include "support/result.h"
 #include "tile_merge_naive.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
@@ -273,8 +274,7 @@ TEST(TileMerge, more_than_a_frame_can_have_are_refused) {
   const Detection one;
   const std::span<const Detection> many(&one, (std::size_t{1} << 24) + 1);  // the length is enough
   const auto result = merge_detections(many);
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, Errc::invalid_argument);
+  EXPECT_FAILS(result, Errc::invalid_argument);
   EXPECT_TRUE(result.error().message().starts_with("detections: must be at most 2^24"));
 }
 
@@ -346,4 +346,4 @@ TEST(TileMerge, a_tracker_sees_one_object_by_ios_and_two_by_iou) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

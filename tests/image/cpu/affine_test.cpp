@@ -13,7 +13,7 @@
 #include "image/differential.h"
 #include "image/reference/reference.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 /// Rows of an affine sampler, in codes.
@@ -239,4 +239,4 @@ TEST(AffineSampler, maps_that_show_nothing_or_squeeze_all_into_a_pixel_are_pad_a
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

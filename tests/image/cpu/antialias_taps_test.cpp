@@ -16,7 +16,7 @@
 namespace halyard::image {
 namespace {
 
-using halyard::testing::for_each_target;
+using halyard::test::for_each_target;
 
 AxisRequest axis(double begin, double length, int samples, int outputs) {
   AxisRequest request;

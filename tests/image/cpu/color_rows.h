@@ -14,7 +14,7 @@
 #include "image/channels.h"
 #include "image/cpu/color/color_converter.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 
 using image::ColorChange;
 using image::ColorConverter;
@@ -119,4 +119,4 @@ class ColorRows {
   std::size_t width_;
 };
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -10,7 +10,7 @@
 #include "image/cpu/kernels/transpose.h"
 #include "image/images.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 using image::RowMove;
@@ -371,4 +371,4 @@ TEST(Moves, other_dtypes_alpha_steps_and_turned_chroma_are_no_moves) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

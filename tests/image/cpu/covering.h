@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace halyard::testing {
+namespace halyard::test {
 
 /// Values of all factors of one case; value v of factor f is in [0, levels[f]).
 using Case = std::vector<int>;
@@ -120,4 +120,4 @@ class Covering {
   std::vector<bool> open_;
 };
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -7,7 +7,7 @@
 #include <hwy/targets.h>
 #include <cstdint>
 
-namespace halyard::testing {
+namespace halyard::test {
 
 inline void use_targets(std::int64_t mask) {
   hwy::SetSupportedTargetsForTest(mask);
@@ -26,4 +26,4 @@ void for_each_target(const Body& body) {
   use_targets(0);
 }
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -17,13 +17,13 @@
 namespace halyard::image {
 namespace {
 
-using halyard::testing::color_plan;
-using halyard::testing::ColorRows;
-using halyard::testing::for_each_target;
-using halyard::testing::pick;
-using halyard::testing::plan_of;
-using halyard::testing::Random;
-using halyard::testing::Target;
+using halyard::test::color_plan;
+using halyard::test::ColorRows;
+using halyard::test::for_each_target;
+using halyard::test::pick;
+using halyard::test::plan_of;
+using halyard::test::Random;
+using halyard::test::Target;
 
 constexpr PixelFormat formats[] = {PixelFormat::rgb, PixelFormat::bgr, PixelFormat::rgba,
                                    PixelFormat::bgra, PixelFormat::planar_rgb};

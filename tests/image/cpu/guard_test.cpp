@@ -5,7 +5,7 @@
 #include "guarded.h"
 #include "image/differential.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 constexpr Size sizes[] = {{1, 1}, {2, 3}, {3, 2}, {17, 5}, {33, 4}, {64, 3}, {65, 9}};
@@ -211,4 +211,4 @@ TEST_F(GuardsDeath, a_byte_behind_a_guarded_image_ends_the_program) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -12,7 +12,7 @@
 
 #include "image/images.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 
 /// Which end of the image touches the protected page.
 enum class Edge { begin, end };
@@ -87,4 +87,4 @@ inline Tensor guarded_planes(Random& random, Size size, PixelFormat format, Edge
   return Tensor::wrap_image(planes, w, h, format).value();
 }
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

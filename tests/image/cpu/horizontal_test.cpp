@@ -13,7 +13,7 @@ namespace {
 
 using namespace halyard;
 using namespace halyard::image;
-using halyard::testing::for_each_target;
+using halyard::test::for_each_target;
 
 struct Shape {
   std::int32_t samples;

@@ -11,8 +11,9 @@
 #include <vector>
 
 #include "image/cpu/each_target.h"
+#include "support/result.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 Layout layout_of(DType dtype, std::size_t height, std::size_t width, std::size_t channels) {
@@ -205,12 +206,11 @@ TEST(NormalizeBytes, refuses_what_its_header_does_not_name) {
        "ByteScale"},
   };
   for (const Refusal& each : refusals) {
-    const Status done = normalize_bytes(each.from, in.data(), each.to, out.data(), each.how);
-    ASSERT_FALSE(done) << each.text;
-    EXPECT_EQ(done.error().code, each.code) << each.text;
-    EXPECT_NE(done.error().message().find(each.text), std::string::npos) << done.error().message();
+    EXPECT_FAILS(normalize_bytes(each.from, in.data(), each.to, out.data(), each.how), each.code,
+                 each.text)
+        << each.text;
   }
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <vector>
 
-#include "in_child.h"
+#include "support/in_child.h"
 
 namespace halyard::image {
 namespace {
@@ -56,8 +56,8 @@ TEST(Parallel, of_a_child_whose_threads_are_lost_is_one_strip) {
     const Strips run(used, 64, 1);
     return run.is_each_once() && run.count == 1;
   };
-  EXPECT_TRUE(testing::is_true_in_child([&] { return is_one_strip(parallel); }));
-  EXPECT_TRUE(testing::is_true_in_child([&] {
+  EXPECT_TRUE(test::is_true_in_child([&] { return is_one_strip(parallel); }));
+  EXPECT_TRUE(test::is_true_in_child([&] {
     Parallel fresh(2);
     return is_one_strip(fresh);
   }));

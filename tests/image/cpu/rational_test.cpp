@@ -13,7 +13,7 @@
 #include "image/differential.h"
 #include "image/plan.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 using image::AxisRequest;
@@ -260,4 +260,4 @@ TEST(Rational, gives_the_same_bits_on_every_instruction_set) {
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -14,8 +14,8 @@
 namespace halyard::image {
 namespace {
 
-using halyard::testing::code_at;
-using halyard::testing::for_each_target;
+using halyard::test::code_at;
+using halyard::test::for_each_target;
 
 TEST(ReadKernel, scales_words_so_that_they_round_to_the_nearest_codes) {
   std::vector<std::uint16_t> request(65536);

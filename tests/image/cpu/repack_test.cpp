@@ -17,7 +17,7 @@
 namespace {
 
 using namespace halyard;
-using namespace halyard::testing;
+using namespace halyard::test;
 
 constexpr PixelFormat sources[] = {
     PixelFormat::rgb,        PixelFormat::bgr,         PixelFormat::rgba, PixelFormat::bgra,

@@ -17,9 +17,9 @@
 namespace halyard::image {
 namespace {
 
-using halyard::testing::for_each_target;
-using halyard::testing::pick;
-using halyard::testing::Random;
+using halyard::test::for_each_target;
+using halyard::test::pick;
+using halyard::test::Random;
 
 constexpr std::int16_t guard = -12345;
 

@@ -10,7 +10,7 @@
 #include "each_target.h"
 #include "image/cpu/cpu_program.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 using image::padded_row;
@@ -65,4 +65,4 @@ TEST(TransposeResults, codes_and_values_of_every_count_of_rows_change_their_axes
 }
 
 }  // namespace
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -11,9 +11,9 @@
 namespace halyard::image {
 namespace {
 
-using halyard::testing::for_each_target;
-using halyard::testing::plan_of;
-using halyard::testing::Target;
+using halyard::test::for_each_target;
+using halyard::test::plan_of;
+using halyard::test::Target;
 
 constexpr PixelFormat all_formats[] = {
     PixelFormat::yuyv,        PixelFormat::nv12, PixelFormat::nv16, PixelFormat::rgba,

@@ -12,7 +12,7 @@
 #include "image/cpu/cpu_program.h"
 #include "image/plan.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 
 using image::ChannelSite;
 using image::MappedImages;
@@ -79,4 +79,4 @@ inline Plan plan_of(PixelFormat format, DType dtype, Size size, const ValueMap& 
   return plan;
 }
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -20,11 +20,11 @@
 namespace halyard::image {
 namespace {
 
-using halyard::testing::for_each_target;
-using halyard::testing::pick;
-using halyard::testing::plan_of;
-using halyard::testing::Random;
-using halyard::testing::Target;
+using halyard::test::for_each_target;
+using halyard::test::pick;
+using halyard::test::plan_of;
+using halyard::test::Random;
+using halyard::test::Target;
 
 constexpr DType all_types[] = {DType::u8,  DType::i8,   DType::u16,
                                DType::f16, DType::bf16, DType::f32};

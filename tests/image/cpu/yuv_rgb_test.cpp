@@ -16,7 +16,7 @@
 namespace {
 
 using namespace halyard;
-using namespace halyard::testing;
+using namespace halyard::test;
 
 constexpr PixelFormat sources[] = {PixelFormat::nv12, PixelFormat::nv21, PixelFormat::nv16,
                                    PixelFormat::i420, PixelFormat::yuyv, PixelFormat::yvyu,

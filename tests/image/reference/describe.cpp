@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 template <class T>
@@ -77,4 +77,4 @@ std::string describe(const Convert& c) {
   return out.str();
 }
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

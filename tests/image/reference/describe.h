@@ -6,11 +6,11 @@
 
 #include "halyard/image.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 
 /// Format, dtype, size, pitch, offset, colorimetry and quantization of an image.
 std::string describe(const Tensor& image);
 /// Both images and all fields that do not have their default.
 std::string describe(const Convert& request);
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

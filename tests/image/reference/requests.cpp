@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace halyard::testing {
+namespace halyard::test {
 namespace {
 
 constexpr PixelFormat targets[] = {
@@ -269,4 +269,4 @@ Convert build_request(const std::vector<int>& v, Random& random) {
   return c;
 }
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -8,7 +8,6 @@
 #include <functional>
 
 #include "base/system/mapped.h"
-#include "code_of.h"
 #include "halyard/ipc_info.h"
 #include "ipc/node/node.h"
 #include "ipc/node/registry.h"
@@ -16,6 +15,7 @@
 #include "ipc/pool/arena.h"
 #include "ipc/pool/pool_look.h"
 #include "ipc/topic/topic_service.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {

@@ -6,18 +6,18 @@
 #include <cstring>
 #include <random>
 
-#include "code_of.h"
 #include "halyard/image_message.h"
 #include "plain_planes.h"
 #include "scene.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
 
-using testing::plain_planes;
-using testing::PlainPlane;
-using testing::Scene;
-using testing::scene;
+using test::plain_planes;
+using test::PlainPlane;
+using test::Scene;
+using test::scene;
 
 TEST(ImageRoi, shows_and_copies_parts) {
   std::mt19937 random(5);

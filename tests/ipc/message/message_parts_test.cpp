@@ -8,10 +8,10 @@
 #include <random>
 #include <string>
 
-#include "code_of.h"
 #include "halyard/depth_image.h"
 #include "halyard/image_message.h"
 #include "halyard/point_cloud.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -31,9 +31,7 @@ void expect_refusals(const Message& message, std::initializer_list<Refusal<Metad
     Metadata metadata = message.metadata();
     refusal.edit(metadata);
     const auto made = Message::from_parts(message.tensor(), metadata);
-    ASSERT_EQ(code_of(made), refusal.code) << (made ? "taken" : made.error().message());
-    EXPECT_NE(made.error().message().find(refusal.text), std::string::npos)
-        << made.error().message();
+    EXPECT_FAILS(made, refusal.code, refusal.text) << (made ? "taken" : made.error().message());
   }
   EXPECT_TRUE(Message::from_parts(message.tensor(), message.metadata()));
   EXPECT_EQ(code_of(Message::from_parts(Tensor(), message.metadata())), Errc::invalid_argument);

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "code_of.h"
 #include "halyard/depth_image.h"
 #include "halyard/image_message.h"
 #include "halyard/point_cloud.h"
 #include "halyard/pool.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {

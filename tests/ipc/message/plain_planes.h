@@ -7,7 +7,7 @@
 
 #include "halyard/format.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 
 struct PlainPlane {
   std::size_t offset;
@@ -73,4 +73,4 @@ inline std::vector<PlainPlane> plain_planes(PixelFormat format, std::size_t elem
   }
 }
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -11,7 +11,7 @@
 #include "halyard/image_message.h"
 #include "plain_planes.h"
 
-namespace halyard::testing {
+namespace halyard::test {
 
 inline std::vector<std::byte> noise(std::size_t bytes, std::mt19937& random) {
   std::vector<std::byte> out(bytes);
@@ -52,4 +52,4 @@ inline Scene scene(const ImageEncodingInfo& row, std::size_t width, std::size_t 
           plain_planes(row.format, element, width, height, stride, offset)};
 }
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

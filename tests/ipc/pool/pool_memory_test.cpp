@@ -16,12 +16,12 @@
 #include <random>
 #include <thread>
 
-#include "code_of.h"
 #include "descriptor_text.h"
 #include "halyard/pool.h"
 #include "halyard/topic.h"
 #include "ipc/node/registry.h"
 #include "ipc/peer.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {

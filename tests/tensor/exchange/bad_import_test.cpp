@@ -10,6 +10,7 @@
 #include "conformance/buffer_support.h"
 #include "halyard/import.h"
 #include "halyard/tensor.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -35,11 +36,9 @@ class BadImport : public ::testing::Test {
   template <class T>
   static void expect_refused(const Result<T>& result, Errc code,
                              std::initializer_list<std::string_view> words) {
-    ASSERT_FALSE(result) << "was taken";
-    EXPECT_EQ(result.error().code, code) << result.error().message();
+    EXPECT_FAILS(result, code) << "was taken";
     for (const std::string_view word : words) {
-      EXPECT_NE(result.error().message().find(word), std::string::npos)
-          << "'" << word << "' is not in: " << result.error().message();
+      EXPECT_FAILS(result, word) << "'" << word << "' is not in: " << result.error().message();
     }
   }
 
@@ -111,9 +110,7 @@ TEST_F(BadImport, objects_that_are_too_small) {
 TEST_F(BadImport, objects_that_no_address_space_holds) {
   const Fd fd = raw_memfd(std::size_t{1} << 62U);
   if (!fd) GTEST_SKIP() << "this kernel makes no such object";
-  const auto buffer = Importer().import_buffer(fd.get());
-  ASSERT_FALSE(buffer);
-  EXPECT_EQ(buffer.error().code, Errc::no_memory) << buffer.error().message();
+  EXPECT_FAILS(Importer().import_buffer(fd.get()), Errc::no_memory);
 }
 
 // Reads every byte of what a map offers; 1: the map was refused as corrupt.

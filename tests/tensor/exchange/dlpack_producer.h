@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <numeric>
 
-#include "code_of.h"
 #include "halyard/dlpack.h"
+#include "support/result.h"
 #include "tensor/exchange/dlpack_abi.h"
 
 namespace halyard {

@@ -6,6 +6,7 @@
 #include "conformance/buffer_support.h"
 #include "halyard/import.h"
 #include "halyard/tensor.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -161,12 +162,12 @@ TEST(ImportImage, keeps_a_modifier_and_refuses_the_cpu) {
   EXPECT_EQ(image.modifier(), tiled);
   EXPECT_EQ(image.row_stride_bytes(), 1024U);
   EXPECT_EQ(image.image_plane(1)->offset_bytes, 4095U);
-  EXPECT_EQ(image.map(Access::read).error().code, Errc::unsupported);
-  EXPECT_EQ(image.slice({0, 0, 2, 2}).error().code, Errc::unsupported);
+  EXPECT_FAILS(image.map(Access::read), Errc::unsupported);
+  EXPECT_FAILS(image.slice({0, 0, 2, 2}), Errc::unsupported);
   // Its extents were never checked, so no later word makes it mappable.
   image.set_modifier(drm_modifier_linear);
-  EXPECT_EQ(image.map(Access::read).error().code, Errc::unsupported);
-  EXPECT_EQ(image.slice({0, 0, 2, 2}).error().code, Errc::unsupported);
+  EXPECT_FAILS(image.map(Access::read), Errc::unsupported);
+  EXPECT_FAILS(image.slice({0, 0, 2, 2}), Errc::unsupported);
 }
 
 TEST(ImportImage, what_is_made_of_a_tiled_image_stays_away_from_the_cpu) {
@@ -175,8 +176,8 @@ TEST(ImportImage, what_is_made_of_a_tiled_image_stays_away_from_the_cpu) {
   const Tensor image = *Importer().import_image({&plane, 1}, 64, 64, PixelFormat::grey);
   Tensor numbers = *image.reshape({64, 64});
   numbers.set_modifier(drm_modifier_linear);
-  EXPECT_EQ(numbers.map(Access::read).error().code, Errc::unsupported);
-  EXPECT_EQ(image.with_format(PixelFormat::bayer_rggb).error().code, Errc::invalid_argument)
+  EXPECT_FAILS(numbers.map(Access::read), Errc::unsupported);
+  EXPECT_FAILS(image.with_format(PixelFormat::bayer_rggb), Errc::invalid_argument)
       << "there are 100 bytes";
 }
 
@@ -194,7 +195,7 @@ TEST(ImportImage, a_read_only_descriptor_gives_a_read_only_image) {
   const PlaneDescriptor plane{read_only.get(), 64, 0};
   const Tensor image = *Importer().import_image({&plane, 1}, 64, 64, PixelFormat::grey);
   EXPECT_TRUE(image.map(Access::read));
-  EXPECT_EQ(image.map(Access::write).error().code, Errc::permission);
+  EXPECT_FAILS(image.map(Access::write), Errc::permission);
 }
 
 }  // namespace

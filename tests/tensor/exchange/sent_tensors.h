@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "code_of.h"
 #include "conformance/buffer_support.h"
 #include "halyard/tensor.h"
+#include "support/result.h"
 
 namespace halyard {
 

@@ -17,7 +17,8 @@
 #include "fake_device.h"
 #include "halyard/fd.h"
 #include "halyard/import.h"
-#include "in_child.h"
+#include "support/in_child.h"
+#include "support/result.h"
 #include "tensor/memory/buffer_kinds.h"
 
 namespace halyard {
@@ -146,20 +147,17 @@ TEST(HeapBuffer, has_no_kernel_object) {
 
 TEST(ShmBuffer, more_than_there_is_is_an_error_and_not_a_later_crash) {
   const auto buffer = allocate(std::size_t{1} << 50, Memory::shm);
-  ASSERT_FALSE(buffer);
-  EXPECT_EQ(buffer.error().code, Errc::no_memory);
+  EXPECT_FAILS(buffer, Errc::no_memory);
 }
 
 TEST(HeapBuffer, more_than_there_is_is_an_error) {
-  const auto buffer = allocate(std::numeric_limits<std::size_t>::max() - 8, Memory::mem);
-  ASSERT_FALSE(buffer);
-  EXPECT_EQ(buffer.error().code, Errc::no_memory);
+  EXPECT_FAILS(allocate(std::numeric_limits<std::size_t>::max() - 8, Memory::mem), Errc::no_memory);
 }
 
 TEST(Allocate, zero_bytes_are_legal_for_mem_only) {
   EXPECT_TRUE(allocate(0, Memory::mem));
   EXPECT_EQ((*allocate(0, Memory::automatic))->memory(), Memory::mem);
-  EXPECT_EQ(allocate(0, Memory::shm).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(allocate(0, Memory::shm), Errc::invalid_argument);
 }
 
 TEST(Allocate, explicit_kinds_never_fall_back) {
@@ -196,12 +194,12 @@ TEST(ForeignBuffer, const_memory_refuses_to_be_written) {
   const std::array<std::byte, 32> bytes{};
   const auto buffer = *wrap_memory(static_cast<const void*>(bytes.data()), bytes.size(), {});
   EXPECT_TRUE(buffer->map(Access::read));
-  EXPECT_EQ(buffer->map(Access::write).error().code, Errc::permission);
-  EXPECT_EQ(buffer->map(Access::read_write).error().code, Errc::permission);
+  EXPECT_FAILS(buffer->map(Access::write), Errc::permission);
+  EXPECT_FAILS(buffer->map(Access::read_write), Errc::permission);
 }
 
 TEST(ForeignBuffer, refuses_null_with_a_size) {
-  EXPECT_EQ(wrap_memory(static_cast<void*>(nullptr), 8, {}).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(wrap_memory(static_cast<void*>(nullptr), 8, {}), Errc::invalid_argument);
 }
 
 struct Counted final : Attachment {
@@ -247,7 +245,7 @@ TEST(Buffer, is_of_use_in_children_whatever_threads_of_the_parent_did_to_it) {
   };
   int served = 0;
   for (int i = 0; i < 200; ++i)
-    served += testing::is_true_in_child(works) ? 1 : 0;
+    served += test::is_true_in_child(works) ? 1 : 0;
   may_end = true;
   asking.join();
   writing.join();

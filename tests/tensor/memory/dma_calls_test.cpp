@@ -10,6 +10,7 @@
 
 #include "conformance/fake_dma.h"
 #include "halyard/dmabuf.h"
+#include "support/result.h"
 #include "tensor/memory/buffer_kinds.h"
 
 namespace halyard {
@@ -18,12 +19,12 @@ namespace {
 TEST(DmaCalls, a_kernel_without_sync_files_is_unsupported) {
   const conformance::FakeDmaBuf fake(4096);
   const auto buffer = *adopt_dma_buffer(fake.fd(), 4096, true);
-  EXPECT_EQ(export_sync_file(*buffer, Access::read).error().code, Errc::unsupported);
-  EXPECT_EQ(import_sync_file(*buffer, Access::read, 0).error().code, Errc::unsupported);
-  EXPECT_EQ(import_sync_file(*buffer, Access::read, -1).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(export_sync_file(*buffer, Access::read), Errc::unsupported);
+  EXPECT_FAILS(import_sync_file(*buffer, Access::read, 0), Errc::unsupported);
+  EXPECT_FAILS(import_sync_file(*buffer, Access::read, -1), Errc::invalid_argument);
   EXPECT_EQ(set_label(*buffer, "name").error().os_errno, ENOTTY);
-  EXPECT_EQ(set_label(*buffer, std::string(32, 'x')).error().code, Errc::invalid_argument);
-  EXPECT_EQ(set_label(*buffer, std::string_view("a\0b", 3)).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(set_label(*buffer, std::string(32, 'x')), Errc::invalid_argument);
+  EXPECT_FAILS(set_label(*buffer, std::string_view("a\0b", 3)), Errc::invalid_argument);
 }
 
 TEST(DmaCalls, fences_are_asked_for_in_the_direction_of_the_access) {

@@ -19,10 +19,11 @@
 #include <vector>
 
 #include "conformance/fake_dma.h"
-#include "folder.h"
 #include "halyard/dmabuf.h"
 #include "halyard/tensor.h"
-#include "in_child.h"
+#include "support/folder.h"
+#include "support/in_child.h"
+#include "support/result.h"
 #include "tensor/memory/buffer_kinds.h"
 #include "tensor/memory/dma_attach.h"
 
@@ -214,8 +215,8 @@ TEST_F(DmaHeapTest, a_refusal_names_the_node_its_group_and_what_to_do) {
 }
 
 TEST_F(DmaHeapTest, a_node_that_is_no_device_is_an_error_of_its_own) {
-  EXPECT_EQ(open_node(folder_).error().code, Errc::os) << "a folder";
-  EXPECT_EQ(open_node(nodes_.udmabuf).error().code, Errc::not_found);
+  EXPECT_FAILS(open_node(folder_), Errc::os) << "a folder";
+  EXPECT_FAILS(open_node(nodes_.udmabuf), Errc::not_found);
 }
 
 TEST_F(DmaHeapTest, an_open_node_closes_on_exec) {
@@ -363,7 +364,7 @@ TEST_F(DmaAttachTest, a_handle_of_two_buffers_is_closed_once_with_the_last) {
 TEST_F(DmaAttachTest, a_child_of_fork_leaves_its_parents_attachments) {
   add_node(nodes_.render);
   std::optional<DmaAttach> attach(DmaAttach::create(0, nodes_.render));
-  EXPECT_TRUE(testing::is_true_in_child([&] {
+  EXPECT_TRUE(test::is_true_in_child([&] {
     attach.reset();
     return closed_ == 0;
   }));
@@ -386,10 +387,7 @@ TEST_F(DmaAttachTest, is_an_error_where_it_must_be_and_cannot) {
   AllocateOptions options;
   options.dma_heaps = {"system"};
   options.attached = true;
-  const auto refused = make_dma_buffer(4096, options, nodes_);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, Errc::unsupported);
-  EXPECT_NE(refused.error().message().find(nodes_.render), std::string::npos);
+  EXPECT_FAILS(make_dma_buffer(4096, options, nodes_), Errc::unsupported, nodes_.render);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "conformance/fake_dma.h"
 #include "halyard/log.h"
 #include "halyard/tensor.h"
+#include "support/result.h"
 #include "tensor/memory/buffer_kinds.h"
 
 namespace halyard {
@@ -264,8 +265,7 @@ TEST_F(DmaSyncTest, a_failed_start_is_an_error_and_leaves_nothing) {
   fake_.fail_next({EIO});
   const auto before = lines_of("/proc/self/maps", "fake-dma-buf");
   const auto failed = buffer_->map(Access::read_write);
-  ASSERT_FALSE(failed);
-  EXPECT_EQ(failed.error().code, Errc::os);
+  EXPECT_FAILS(failed, Errc::os);
   EXPECT_EQ(failed.error().os_errno, EIO);
   EXPECT_EQ(lines_of("/proc/self/maps", "fake-dma-buf"), before);
   EXPECT_EQ(fake_.take_calls(), "");
@@ -316,24 +316,22 @@ TEST_F(DmaSyncTest, the_memory_is_mapped_at_the_first_map_and_once) {
 
 TEST_F(DmaSyncTest, a_read_only_buffer_is_mapped_for_reading_alone) {
   const auto read_only = *adopt_dma_buffer(fake_.fd(), 8192, false);
-  EXPECT_EQ(read_only->map(Access::write).error().code, Errc::permission);
-  EXPECT_EQ(read_only->map_unclaimed(Access::read_write).error().code, Errc::permission);
+  EXPECT_FAILS(read_only->map(Access::write), Errc::permission);
+  EXPECT_FAILS(read_only->map_unclaimed(Access::read_write), Errc::permission);
   const auto reader = *read_only->map(Access::read);
   EXPECT_NE(lines_of("/proc/self/maps", "fake-dma-buf").find("r--s"), std::string::npos);
 }
 
 TEST_F(DmaSyncTest, a_kernel_that_refuses_the_mapping_is_an_error) {
   const auto too_large = *adopt_dma_buffer(fake_.fd(), std::size_t{1} << 62U, true);
-  const auto refused = too_large->map(Access::read);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, Errc::no_memory);
+  EXPECT_FAILS(too_large->map(Access::read), Errc::no_memory);
   EXPECT_EQ(fake_.take_calls(), "");
 }
 
 TEST(AdoptDmaBuffer, refuses_an_empty_descriptor_and_no_bytes) {
-  EXPECT_EQ(adopt_dma_buffer(Fd(), 64, true).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(adopt_dma_buffer(Fd(), 64, true), Errc::invalid_argument);
   FakeDmaBuf fake(4096);
-  EXPECT_EQ(adopt_dma_buffer(fake.fd(), 0, true).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(adopt_dma_buffer(fake.fd(), 0, true), Errc::invalid_argument);
 }
 
 }  // namespace

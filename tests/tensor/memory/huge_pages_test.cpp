@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "support/result.h"
 #include "tensor/memory/fd_kind.h"
 
 namespace halyard {
@@ -41,10 +42,7 @@ TEST(HugePages, that_others_may_punch_holes_into_are_refused_where_seals_are_req
   ASSERT_TRUE(memory) << memory.error().message();
   EXPECT_TRUE(memory->has_huge_pages);
   EXPECT_TRUE(memory->may_shrink);
-  const Status sealed = seal_memory(fd.get(), *memory);
-  ASSERT_FALSE(sealed);
-  EXPECT_EQ(sealed.error().code, Errc::permission);
-  EXPECT_NE(sealed.error().message().find("huge pages"), std::string::npos);
+  EXPECT_FAILS(seal_memory(fd.get(), *memory), Errc::permission, "huge pages");
 }
 
 TEST(HugePages, that_are_sealed_against_writing_are_taken) {

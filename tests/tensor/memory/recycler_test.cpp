@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recycler: what comes back, what never does, and that no two users ever hold one buffer.
 #include "halyard/recycler.h"
+#include "support/result.h"
 
 #include <gtest/gtest.h>
 
@@ -99,7 +100,7 @@ TEST(Recycler, lays_images_out_as_create_image_does) {
 
 TEST(Recycler, refuses_a_bad_image_before_it_allocates) {
   Recycler recycler;
-  EXPECT_EQ(recycler.create_image(0, 16, PixelFormat::rgb).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(recycler.create_image(0, 16, PixelFormat::rgb), Errc::invalid_argument);
   EXPECT_EQ(recycler.create_image(70000, 16, PixelFormat::rgb).error().code,
             Errc::invalid_argument);
   EXPECT_EQ(recycler.stats().fresh, 0U);
@@ -107,8 +108,8 @@ TEST(Recycler, refuses_a_bad_image_before_it_allocates) {
 
 TEST(Recycler, reports_what_allocate_reports) {
   Recycler recycler;
-  EXPECT_EQ(recycler.allocate(SIZE_MAX - 8).error().code, Errc::no_memory);
-  EXPECT_EQ(recycler.allocate(0, Memory::shm).error().code, Errc::invalid_argument);
+  EXPECT_FAILS(recycler.allocate(SIZE_MAX - 8), Errc::no_memory);
+  EXPECT_FAILS(recycler.allocate(0, Memory::shm), Errc::invalid_argument);
   EXPECT_EQ(recycler.stats().fresh, 0U);
 }
 

@@ -18,7 +18,8 @@
 
 #include "base/system/mapped.h"
 #include "halyard/fd.h"
-#include "in_child.h"
+#include "support/in_child.h"
+#include "support/result.h"
 #include "tensor/memory/buffer_kinds.h"
 
 namespace {
@@ -101,9 +102,7 @@ TEST_F(ShmMemory, a_size_beyond_the_machine_is_an_error_and_not_a_later_kill) {
                                  std::numeric_limits<std::size_t>::max()}) {
     const std::size_t before = descriptors();
     const auto refused = make_shm_buffer(size, {});
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code, Errc::no_memory);
-    EXPECT_NE(refused.error().message().find(std::to_string(size)), std::string::npos);
+    EXPECT_FAILS(refused, Errc::no_memory, std::to_string(size));
     EXPECT_EQ(descriptors(), before);
   }
 }
@@ -143,8 +142,7 @@ TEST_F(ShmMemory, posix_shared_memory_has_its_pages_reserved) {
 TEST_F(ShmMemory, posix_shared_memory_beyond_the_machine_is_an_error) {
   const std::size_t before = descriptors();
   const auto refused = make_posix_shm_buffer(std::size_t{1} << 50U);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, Errc::no_memory);
+  EXPECT_FAILS(refused, Errc::no_memory);
   EXPECT_EQ(descriptors(), before);
 }
 
@@ -155,12 +153,12 @@ bool limit_files_to(rlim_t bytes) {
 }
 
 TEST_F(ShmMemory, posix_shared_memory_above_the_limit_of_files_is_no_memory) {
-  const bool is_enforced = testing::is_true_in_child([] {
+  const bool is_enforced = test::is_true_in_child([] {
     const Fd fd(static_cast<int>(::syscall(SYS_memfd_create, "limit", MFD_CLOEXEC)));
     return limit_files_to(4096) && ::posix_fallocate(fd.get(), 0, 10000) == EFBIG;
   });
   if (!is_enforced) GTEST_SKIP() << "this kernel sets no RLIMIT_FSIZE to shared memory";
-  EXPECT_TRUE(testing::is_true_in_child([] {
+  EXPECT_TRUE(test::is_true_in_child([] {
     if (!limit_files_to(4096)) return false;
     const auto refused = make_posix_shm_buffer(10000);
     return !refused && refused.error().code == Errc::no_memory &&

@@ -18,11 +18,11 @@
 #include <cstring>
 #include <functional>
 
-#include "allocations.h"
 #include "base/system/tsan.h"
 #include "conformance/fake_dma.h"
 #include "halyard/dmabuf.h"
 #include "halyard/recycler.h"
+#include "support/allocations.h"
 #include "tensor/memory/buffer_kinds.h"
 
 namespace halyard {
@@ -195,12 +195,12 @@ TEST(SteadyState, SEALED_TEST(a_frame_in_a_real_dma_buf_makes_two_ioctls_for_a_m
 // Heap allocations of a hundred frames, after one to warm up.
 std::uint64_t allocations_of(const Frame& frame) {
   EXPECT_TRUE(frame());
-  const std::uint64_t before = testing::allocations();
+  const std::uint64_t before = test::allocations();
   bool good = true;
   for (int i = 0; i < 100; ++i)
     good = frame() && good;
   EXPECT_TRUE(good);
-  return testing::allocations() - before;
+  return test::allocations() - before;
 }
 
 TEST(SteadyState, fresh_memory_is_seen_by_the_counter_of_heap_allocations) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands before the C library's pthread_create() for the program and the libraries that it uses.
-#include "thread_gate.h"
+#include "support/thread_gate.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -63,7 +63,7 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
   return status;
 }
 
-namespace halyard::testing {
+namespace halyard::test {
 
 ThreadLimit::ThreadLimit(int limit) noexcept {
   refusals = 0;
@@ -90,4 +90,4 @@ void ThreadHold::release() noexcept {
   hold = Hold::none;
 }
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

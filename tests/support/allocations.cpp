@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // operator new of a whole test program, counted. Linked into the suites that ask for it.
-#include "allocations.h"
+#include "support/allocations.h"
 
 #include <atomic>
 #include <cstddef>
@@ -24,11 +24,11 @@ void* counted_or_throw(std::size_t size, std::size_t alignment) {
 }
 }  // namespace
 
-std::uint64_t halyard::testing::allocations() noexcept {
+std::uint64_t halyard::test::allocations() noexcept {
   return count.load(std::memory_order_relaxed);
 }
 
-std::uint64_t halyard::testing::allocated_bytes() noexcept {
+std::uint64_t halyard::test::allocated_bytes() noexcept {
   return bytes.load(std::memory_order_relaxed);
 }
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace halyard::testing {
+namespace halyard::test {
 
 enum class Shortage : std::uint8_t {
   once,       ///< one allocation fails, the next ones do not
@@ -24,4 +24,4 @@ class AllocationLimit {
   std::size_t failures() const noexcept;  ///< so far
 };
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

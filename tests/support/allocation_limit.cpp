@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C library's allocating functions, or operator new where a sanitizer brings its own heap.
-#include "allocation_limit.h"
+#include "support/allocation_limit.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -14,7 +14,7 @@
 
 namespace {
 
-using halyard::testing::Shortage;
+using halyard::test::Shortage;
 
 thread_local bool is_armed = false;
 thread_local Shortage kind = Shortage::once;
@@ -35,7 +35,7 @@ bool fails_now() noexcept {
 
 }  // namespace
 
-namespace halyard::testing {
+namespace halyard::test {
 
 AllocationLimit::AllocationLimit(std::size_t first, Shortage shortage) noexcept {
   kind = shortage;
@@ -50,7 +50,7 @@ std::size_t AllocationLimit::failures() const noexcept {
   return failed;
 }
 
-}  // namespace halyard::testing
+}  // namespace halyard::test
 
 // Seen by the libraries of the program too, which the build's hidden visibility would prevent.
 #pragma GCC visibility push(default)

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace halyard::testing {
+namespace halyard::test {
 
 /// Since the program began, on all threads.
 std::uint64_t allocations() noexcept;
@@ -21,4 +21,4 @@ std::uint64_t allocations_of(Call&& call) {
   return allocations() - before;
 }
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

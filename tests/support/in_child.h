@@ -11,7 +11,7 @@
 #include <functional>
 #include <thread>
 
-namespace halyard::testing {
+namespace halyard::test {
 
 // How a child that calls `call` ends; one that hangs is ended after 10 s.
 inline int status_of_child(const std::function<bool()>& call) {
@@ -61,4 +61,4 @@ class Inside {
   std::atomic<bool> may_go_{false};
 };
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

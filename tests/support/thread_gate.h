@@ -2,7 +2,7 @@
 // pthread_create() of a whole test program: refused, or held up, when a test says so.
 #pragma once
 
-namespace halyard::testing {
+namespace halyard::test {
 
 /// While it lives, at most `limit` further threads can be started, as under RLIMIT_NPROC: threads
 /// that end make room again.
@@ -27,4 +27,4 @@ class ThreadHold {
   void release() noexcept;
 };
 
-}  // namespace halyard::testing
+}  // namespace halyard::test

@@ -8,7 +8,7 @@
 
 #include <sstream>
 
-namespace halyard::testing {
+namespace halyard::test {
 
 /// As many cases as named, always the same ones. The property draws with *rc::gen::...
 template <class Property>
@@ -24,5 +24,5 @@ void check_property(int cases, Property property) {
   ADD_FAILURE() << message.str();
 }
 
-}  // namespace halyard::testing
+}  // namespace halyard::test
 #endif

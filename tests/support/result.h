@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests expect of a Result: a value, or an error with its code and a part of its message.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "halyard/result.h"
+
+namespace halyard {
+
+/// How a call ended.
+template <class T>
+Errc code_of(const Result<T>& result) {
+  return result ? Errc::ok : result.error().code;
+}
+
+namespace test {
+
+/// Whether a call failed with this code, and whether its message contains `text`.
+template <class T>
+::testing::AssertionResult fails(const Result<T>& result, Errc code, std::string_view text = {}) {
+  if (result) return ::testing::AssertionFailure() << "it succeeds";
+  const Error& error = result.error();
+  if (error.code != code)
+    return ::testing::AssertionFailure() << "its code is " << to_string(error.code) << ", not "
+                                         << to_string(code) << ": " << error.message();
+  if (error.message().find(text) == std::string::npos)
+    return ::testing::AssertionFailure()
+           << "its message has no \"" << text << "\": " << error.message();
+  return ::testing::AssertionSuccess();
+}
+
+/// The same for any code.
+template <class T>
+::testing::AssertionResult fails(const Result<T>& result, std::string_view text) {
+  if (result) return ::testing::AssertionFailure() << "it succeeds";
+  return fails(result, result.error().code, text);
+}
+
+}  // namespace test
+}  // namespace halyard
+
+/// EXPECT_FAILS(result, code), EXPECT_FAILS(result, text) or EXPECT_FAILS(result, code, text).
+#define EXPECT_FAILS(...) EXPECT_TRUE(::halyard::test::fails(__VA_ARGS__))
+#define ASSERT_FAILS(...) ASSERT_TRUE(::halyard::test::fails(__VA_ARGS__))
+
+/// The call succeeded; its error is printed otherwise.
+#define EXPECT_OK(...)                                               \
+  do {                                                               \
+    const auto& halyard_result = (__VA_ARGS__);                      \
+    EXPECT_TRUE(halyard_result) << halyard_result.error().message(); \
+  } while (false)
