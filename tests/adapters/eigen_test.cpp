@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors as Eigen matrices: the same bytes, strides followed, what does not fit refused.
 #include "halyard/eigen.h"
+#include "support/result.h"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +12,6 @@
 
 namespace halyard {
 namespace {
-
-template <class T>
-Errc code_of(const Result<T>& result) {
-  return result ? Errc::ok : result.error().code;
-}
 
 // Element (i, j) of a 3 x 4 tensor is 4 i + j.
 Tensor counting() {

@@ -18,14 +18,10 @@ TEST(OpenCv, is_here) {
 #include <vector>
 
 #include "halyard/opencv.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
-
-template <class T>
-Errc code_of(const Result<T>& result) {
-  return result ? Errc::ok : result.error().code;
-}
 
 const std::byte* address_of(const cv::Mat& mat) {
   return reinterpret_cast<const std::byte*>(mat.data);

@@ -15,7 +15,6 @@
 namespace halyard {
 namespace {
 
-using ipc::testing::code_of;
 using ipc::testing::from_hex;
 using ipc::testing::Peer;
 using ipc::testing::to_hex;

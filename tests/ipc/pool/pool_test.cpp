@@ -38,11 +38,6 @@ class Pool : public ::testing::Test {
   }
 };
 
-template <class T>
-Errc code_of(const Result<T>& result) {
-  return result ? Errc::ok : result.error().code;
-}
-
 // Opens pool `arguments` and does what it is told.
 TEST(Peer, DISABLED_pool_member) {
   const auto id = static_cast<std::uint32_t>(std::stoul(Peer::arguments()));

@@ -9,6 +9,7 @@
 
 #include "halyard/topic.h"
 #include "ipc/peer.h"
+#include "support/result.h"
 
 namespace halyard::ipc::testing {
 
@@ -37,10 +38,5 @@ class Topics : public ::testing::Test {
     return config;
   }
 };
-
-template <class T>
-Errc code_of(const Result<T>& result) {
-  return result ? Errc::ok : result.error().code;
-}
 
 }  // namespace halyard::ipc::testing
