@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 from check_calls import rule_calls  # noqa: F401  registered with the others
-from check_folders import rule_folders, rule_pairs  # noqa: F401  the same
+from check_folders import SCOPE, quiet, rule_folders, rule_pairs  # noqa: F401  the same
 from check_moves import rule_moves  # noqa: F401  registered with the others
 from check_words import rule_names, rule_words  # noqa: F401  the same
 from check_tables import (ADAPTERS, C_HEADERS, COMPAT_HEADERS, HOMES, LAYERS, PRINTER, PRINTS,
@@ -327,16 +327,12 @@ def rule_examples(tree):
 
 def function_lengths(text):
     """Yields (first line, lines) of each function body at namespace or class level."""
-    quiet = re.sub(r'//[^\n]*|/\*.*?\*/|R"\((?:.*?)\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
-                   lambda m: "\n" * m.group(0).count("\n"), text, flags=re.S)
-    quiet = re.sub(r"^[ ]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: "\n" * m.group(0).count("\n"), quiet,
-                   flags=re.M)
     stack, head, line = [], "", 1
-    for char in quiet:
+    for char in quiet(text):
         line += char == "\n"
         if char == "{":
             inside = all(kind == "scope" for kind, _ in stack)
-            if re.search(r"\b(?:namespace|class|struct|union|enum|extern)\b[^()=]*$", head):
+            if SCOPE.search(head):
                 kind = "scope"
             else:
                 kind = "function" if inside and ")" in head else "block"

@@ -12,6 +12,7 @@
 #include "base/text/format_error.h"
 #include "halyard/strided_copy.h"
 #include "image/cpu/kernels/normalize.h"
+#include "image/cpu/store/store_value.h"
 
 namespace halyard {
 namespace {
@@ -50,22 +51,6 @@ ByteQuotient<T> quotient_of(const ByteNormalization& how) {
   if (how.scale == ByteScale::none) return {};
   if (how.scale == ByteScale::unit) return quotient_by(T{255}, T{0});
   return quotient_by(half, how.zero_point ? static_cast<T>(*how.zero_point) / half : T{1});
-}
-
-// A float below 65520 in half precision, rounded to nearest even.
-std::uint16_t half_of(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t sign = (bits >> 16) & 0x8000U;
-  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
-  if (magnitude < 0x38800000U) {  // subnormal: multiples of 2^-24
-    const float steps = std::bit_cast<float>(magnitude) * 0x1p24F;
-    const auto whole = static_cast<std::uint32_t>(steps);
-    const float left = steps - static_cast<float>(whole);
-    const bool up = left > 0.5F || (left == 0.5F && whole % 2 == 1);
-    return static_cast<std::uint16_t>(sign | (whole + (up ? 1 : 0)));
-  }
-  const std::uint32_t rounded = magnitude + 0xFFFU + ((magnitude >> 13) & 1U);
-  return static_cast<std::uint16_t>(sign | ((rounded - 0x38000000U) >> 13));
 }
 
 // run(in, count, out) makes T of bytes side by side.
@@ -117,7 +102,7 @@ void normalize_arrays(const Arrays& a, const ByteNormalization& how) {
       const auto q = quotient_of<float>(how);
       for (std::size_t v = 0; v < halves.size(); ++v) {
         const auto value = static_cast<float>(v);
-        halves[v] = half_of((value * q.high + value * q.low) - q.offset);
+        halves[v] = image::f16_bits((value * q.high + value * q.low) - q.offset);
       }
       const auto run = [&halves](const std::uint8_t* in, std::size_t count, std::byte* out) {
         for (std::size_t i = 0; i < count; ++i)

@@ -46,11 +46,3 @@ template <class T>
 
 /// EXPECT_FAILS(result, code), EXPECT_FAILS(result, text) or EXPECT_FAILS(result, code, text).
 #define EXPECT_FAILS(...) EXPECT_TRUE(::halyard::test::fails(__VA_ARGS__))
-#define ASSERT_FAILS(...) ASSERT_TRUE(::halyard::test::fails(__VA_ARGS__))
-
-/// The call succeeded; its error is printed otherwise.
-#define EXPECT_OK(...)                                               \
-  do {                                                               \
-    const auto& halyard_result = (__VA_ARGS__);                      \
-    EXPECT_TRUE(halyard_result) << halyard_result.error().message(); \
-  } while (false)

@@ -70,14 +70,6 @@ bool may_overlap_itself(const Layout& layout) noexcept {
   return may_overlap_itself(layout.dims(), layout.stride_bytes, size_of(layout.dtype));
 }
 
-AddressRange address_range(const std::byte* data, const Layout& layout) noexcept {
-  const auto reach = reach_of(layout);
-  const auto address = reinterpret_cast<std::uintptr_t>(data);
-  if (!reach) return {0, UINTPTR_MAX};
-  return {address + static_cast<std::uintptr_t>(reach->lowest),
-          address + static_cast<std::uintptr_t>(reach->end)};
-}
-
 bool ArrayView::open(nb::handle object, const char* argument, ArrayUse use) {
   close();
   if (PyObject_CheckBuffer(object.ptr()) == 0) return false;

@@ -27,8 +27,6 @@ struct AddressRange {
     return begin < other.end && other.begin < end;
   }
 };
-/// The range of the elements of `layout` if element (0, ..., 0) is at `data`.
-AddressRange address_range(const std::byte* data, const Layout& layout) noexcept;
 
 /// How an array will be used.
 enum class ArrayUse : std::uint8_t {

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "halyard/strided_copy.h"
 #include "tensor/tensor.h"
 
 namespace halyard::python {
@@ -26,7 +27,7 @@ StridedArray::StridedArray(nb::handle object, const char* argument) {
 bool StridedArray::shares_bytes(const Tensor& tensor, const TensorMap& map) const {
   // One kernel object may be mapped at several addresses.
   if (!tensor_.is_empty() && aliases(tensor_, tensor)) return true;
-  return address_range(data_, layout_).overlaps(address_range(map.data(), map.layout()));
+  return may_share_bytes(layout_, data_, map.layout(), map.data());
 }
 
 }  // namespace halyard::python

@@ -22,7 +22,8 @@ std::uint16_t bf16_bits(float value) noexcept {
   return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
 }
 
-// Rounds to nearest even, also in the subnormal range; infinity from 65520 on.
+}  // namespace
+
 std::uint16_t f16_bits(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000U);
@@ -35,8 +36,6 @@ std::uint16_t f16_bits(float value) noexcept {
   const std::uint32_t whole = (bits & 0x7FFFFFFFU) - (112U << 23);
   return static_cast<std::uint16_t>(sign | ((whole + 0xFFFU + ((whole >> 13) & 1U)) >> 13));
 }
-
-}  // namespace
 
 void store_value(const ValueMap& map, DType dtype, std::size_t c, float value,
                  std::byte* to) noexcept {
