@@ -21,7 +21,6 @@ APART = {
     "src/image/processor_impl.h": "the private half of processor.cpp and processor_batch.cpp",
     "src/image/cpu/cpu_program.h": "the interface of paths, each of which has a file",
     "src/image/cpu/resample/sampler.h": "the interface of samplers, each of which has a file",
-    "src/image/cpu/store/writer_kinds.h": "one file for each kind of writer",
     "src/model/session.h": "two implementations: with an engine and without one",
     "src/reconcile/buffer/negotiated_state.h": "the private half of negotiated_buffer.cpp",
     "src/reconcile/engines/engines.h": "one file for each group of engines",
