@@ -15,10 +15,8 @@ struct SinCos {
   double sin = 0;
   double cos = 1;
 };
-/// Error below 1e-15 for
-/// radians
-/// < 1000. Exactly 0 and +-1 at integer multiples of the double that is nearest to a right angle.
-/// NaN if `radians` is not finite.
+/// Error below 1e-15 for |radians| < 1000. Exactly 0 and +-1 at integer multiples of the double
+/// that is nearest to a right angle. NaN if `radians` is not finite.
 SinCos sin_cos_of(double radians) noexcept;
 
 }  // namespace halyard

@@ -10,7 +10,7 @@
 #include "base/text/format_error.h"
 #include "codec/cancel.h"
 #include "codec/exif.h"
-#include "codec/formats/format.h"
+#include "codec/formats/file_format.h"
 #include "codec/jpeg/jpeg_decode.h"
 #include "codec/jpeg/jpeg_header.h"
 #include "codec/jpeg/jpeg_scans.h"

@@ -15,7 +15,7 @@
 #include "halyard/model.h"
 #include "halyard/trace.h"
 #include "model/engine.h"
-#include "model/metadata.h"
+#include "model/file_metadata.h"
 #include "model/session.h"
 
 namespace halyard {

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "base/text/python_literal.h"
-#include "model/metadata.h"
+#include "model/file_metadata.h"
 #include "model/one_line.h"
 #include "model/zip_archive.h"
 #include "onnx_writer.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strict decoding of UTF-8 that comes from outside, character by character.
+// Decoding of UTF-8 that comes from outside, character by character: strict, or with replacements.
 #pragma once
 
 #include <array>
@@ -29,6 +29,17 @@ inline Utf8Character utf8_character(std::string_view text) noexcept {
   constexpr std::array<char32_t, 5> minimum = {0, 0, 0x80, 0x800, 0x10000};
   if (code < minimum[bytes] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return {};
   return {code, bytes};
+}
+
+inline constexpr char32_t replacement_character = 0xFFFD;
+
+/// Removes one code point from the front of `text`, which must not be empty. An invalid byte, an
+/// overlong form, a surrogate or a truncated sequence returns U+FFFD and removes one byte.
+inline char32_t next_code_point(std::string_view& text) noexcept {
+  const Utf8Character character = utf8_character(text);
+  const bool is_valid = character.bytes != 0;
+  text.remove_prefix(is_valid ? character.bytes : 1);
+  return is_valid ? character.code : replacement_character;
 }
 
 /// Whether the whole text is UTF-8; true for an empty text.

@@ -6,7 +6,7 @@
 #include "base/text/format_error.h"
 #include "codec/cancel.h"
 #include "codec/formats/bmp_header.h"
-#include "codec/formats/format.h"
+#include "codec/formats/file_format.h"
 
 namespace halyard::codec {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/text/format_error.h"
 #include "codec/exif.h"
-#include "codec/formats/format.h"
+#include "codec/formats/file_format.h"
 #include "halyard/trace.h"
 
 namespace halyard {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "codec/formats/format.h"
+#include "codec/formats/file_format.h"
 
 namespace halyard::codec {
 

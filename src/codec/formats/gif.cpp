@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GIF decoding with giflib: the first frame, row by row, so that no file expands to more than the
 // image that its header declares.
-#include "codec/formats/format.h"
+#include "codec/formats/file_format.h"
 
 #if HALYARD_HAVE_GIF
 #include <gif_lib.h>

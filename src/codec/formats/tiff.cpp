@@ -2,7 +2,7 @@
 // TIFF decoding with libtiff: the first image of a file, a strip or a row of tiles at a time, with
 // samples as they are stored. Formats that need libtiff's own conversion to RGB, which
 // premultiplies, are not supported.
-#include "codec/formats/format.h"
+#include "codec/formats/file_format.h"
 
 #if HALYARD_HAVE_TIFF
 #include <algorithm>

@@ -2,7 +2,7 @@
 // TIFF encoding with libtiff: one image in strips, Deflate after a horizontal predictor.
 #include "base/text/format_error.h"
 #include "codec/exif.h"
-#include "codec/formats/format.h"
+#include "codec/formats/file_format.h"
 #include "codec/formats/tiff_file.h"
 #include "halyard/trace.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // WebP decoding with libwebp: its demuxer gives the header and the first frame of an animation; its
 // incremental decoder gives the pixels, so that a caller can cancel between parts of the file.
-#include "codec/formats/format.h"
+#include "codec/formats/file_format.h"
 
 #if HALYARD_HAVE_WEBP
 #include <webp/decode.h>

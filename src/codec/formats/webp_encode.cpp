@@ -2,7 +2,7 @@
 // WebP encoding with libwebp; an orientation is stored in a container, with libwebp's muxer.
 #include "base/text/format_error.h"
 #include "codec/exif.h"
-#include "codec/formats/format.h"
+#include "codec/formats/file_format.h"
 #include "halyard/trace.h"
 
 #if HALYARD_HAVE_WEBP

@@ -9,7 +9,7 @@
 #include "base/text/format_error.h"
 #include "halyard/drm.h"
 #include "ipc/message/message_storage.h"
-#include "ipc/pool/fill.h"
+#include "ipc/pool/pattern_fill.h"
 
 namespace halyard {
 namespace {

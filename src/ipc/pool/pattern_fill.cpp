@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills a row by copying what was written before, so that memcpy's wide stores do the work.
-#include "ipc/pool/fill.h"
+#include "ipc/pool/pattern_fill.h"
 
 #include <algorithm>
 #include <cstring>

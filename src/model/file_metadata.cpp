@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects the metadata of model files. It interprets nothing but one dict of metadata.
-#include "model/metadata.h"
+#include "model/file_metadata.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of image files, and code that their decoders share. png_rows converts element types and
 // channel orders.
-#include "codec/formats/format.h"
+#include "codec/formats/file_format.h"
 
 #include <algorithm>
 #include <array>
