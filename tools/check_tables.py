@@ -40,7 +40,8 @@ def reachable(layer, table):
 TO_COME = {"gl"}
 
 # Private headers of other layers than base that a file may include: folder -> path prefixes.
-PRIVATE_EXCEPTIONS = {"src/image/gl": ["gl/"], "src/draw/mask_": ["decode/mask/"]}
+PRIVATE_EXCEPTIONS = {"src/image/gl": ["gl/"], "src/draw/mask/": ["decode/mask/"],
+                      "src/compat/painter": ["draw/"]}
 
 # Layers that may include public headers and their own, but not the private headers of base.
 PUBLIC_ONLY = {"capi"}
@@ -68,7 +69,7 @@ PUBLIC_HEADERS = {
     "mask": "decode", "polygon": "decode", "rle": "decode", "semantic": "decode",
     "tile_mask": "decode", "tile_merge": "decode",
     "evaluate": "evaluate", "preset": "evaluate",
-    "scene": "scene", "draw": "draw", "mask_draw": "draw", "model": "model",
+    "scene": "scene", "draw": "draw", "mask_draw": "draw", "palette": "draw", "model": "model",
     "capture": "capture",
     "compat/compat": "compat", "compat/decode": "compat", "compat/draw": "compat",
     "compat/tile": "compat", "compat/track": "compat",

@@ -3,9 +3,8 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
+#include <cstddef>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "halyard/detection.h"
 #include "halyard/export.h"
 #include "halyard/geometry.h"
+#include "halyard/palette.h"
 #include "halyard/result.h"
 #include "halyard/tensor.h"
 #include "halyard/track.h"
@@ -21,24 +21,22 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
-/// R, G, B, 0..255.
-using Color = std::array<std::uint8_t, 3>;
-
-/// A well separated colour for a class index or track id; the same index always has the same
-/// colour.
-Color palette_color(std::uint64_t index) noexcept;
-
-enum class ColorBy : std::uint8_t { label, track };
-
-/// Draws boxes, filled tags with text, ids and trails on u8 rgb and rgba images (alpha kept).
-/// Stores the trails of the tracks it has drawn. One overlay serves one thread at a time.
+/// Draws boxes, filled tags with text, ids and trails on u8 images: rgb, bgr, rgba, bgra,
+/// planar_rgb, planar_rgba, nv12 and grey, with any strides, including parts of images. Alpha
+/// channels keep their values. Stores the trails of the tracks it has drawn. One overlay serves one
+/// thread at a time.
+///
+/// A pixel p under an edge or a letter of colour c and weight a becomes
+/// round((c a + p (255 - a)) / 255). nv12: c is the colour in the image's matrix and range
+/// (resolve()); a chroma sample becomes the average of its four blended pixels, so that odd edges
+/// of boxes are paler in chroma. grey: c is 0.299 R + 0.587 G + 0.114 B.
 class Overlay {
  public:
   struct Options {
     std::vector<std::string> labels = {};  ///< class names; a missing name is drawn as "class 7"
-    ColorBy color_by = ColorBy::label;
-    int line_px = 0;  ///< box line width, 1..256; 0: from the image's size
-    int text_px = 0;  ///< font size (em), 6..512; 0: from the image's size
+    ColorBy color_by = ColorBy::label;     ///< detections have no track: their index is used
+    int line_px = 0;                       ///< box line width, 1..256; 0: from the image's size
+    int text_px = 0;                       ///< font size (em), 6..512; 0: from the image's size
     bool show_score = true;
     std::size_t trail_length = 30;  ///< points of a track's trail, 0..10000; 0: no trail
     std::string font = {};          ///< path of a font file; empty: a packaged font is searched for
@@ -62,8 +60,17 @@ class Overlay {
   Status draw(Tensor& image, std::span<const Track> tracks);
 
   /// Draws one line of text with its top left corner at (x, y), on a filled tag, clipped to the
-  /// image.
+  /// image. The tag's alpha is that of `background`.
   Status text(Tensor& image, int x, int y, std::string_view line, Color background);
+
+  /// Draws closed lines through four points each, `line_px` wide, as outlines of rotated boxes, the
+  /// last on top; without anti-aliasing. Quads with a point that is not finite are ignored. Errors:
+  /// those of draw(), invalid_argument (not as many colours as quads, line_px outside 1..256).
+  Status outlines(Tensor& image, std::span<const std::array<Point, 4>> quads,
+                  std::span<const Color> colors, int line_px = 2);
+  /// Draws squares of 5 px around points, as keypoints, the last on top. Points that are not finite
+  /// are ignored. Errors: those of draw(), invalid_argument (not as many colours as points).
+  Status points(Tensor& image, std::span<const Point> points, std::span<const Color> colors);
 
  private:
   struct Impl;

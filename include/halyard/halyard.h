@@ -57,6 +57,7 @@
 #include "halyard/negotiated_buffer.h"
 #include "halyard/normalize.h"
 #include "halyard/npy.h"
+#include "halyard/palette.h"
 #include "halyard/point_cloud.h"
 #include "halyard/polygon.h"
 #include "halyard/pool.h"

@@ -2,7 +2,6 @@
 // Mask draw: blends instance masks and class maps onto images, without storing a mask first.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "halyard/export.h"
 #include "halyard/geometry.h"
 #include "halyard/mask.h"
+#include "halyard/palette.h"
 #include "halyard/result.h"
 #include "halyard/tensor.h"
 
@@ -23,20 +23,14 @@ namespace draw {
 struct PaintWorkspace;
 }
 
-/// R, G, B, A, 0..255; A 255 is opaque.
-using MaskColor = std::array<std::uint8_t, 4>;
-
-/// What selects a mask's colour: its class, its index in the list, or its track.
-enum class MaskColorBy : std::uint8_t { label = 0, instance = 1, track = 2 };
-
 struct MaskDrawOptions {
   /// In [0, 1]; it multiplies the palette's alpha. 0: masks are invisible.
   float opacity = 0.5F;
-  MaskColorBy color_by = MaskColorBy::label;
+  ColorBy color_by = ColorBy::label;
   /// One for each detection; used if color_by is track.
   std::span<const std::uint64_t> track_ids = {};
   /// Index i has colour i modulo the size of the palette. Empty: palette_color(), opaque.
-  std::span<const MaskColor> palette = {};
+  std::span<const Color> palette = {};
   /// Detections of this label, or pixels of this class, are not drawn: for "background".
   std::optional<std::int32_t> ignored_label = {};
   /// Only for prototypes: the part of the network's input that the image shows, in pixels of the
@@ -50,7 +44,7 @@ struct MaskDrawOptions {
   bool clear = false;
 };
 
-/// Draws masks on u8 images: rgb, bgr, rgba, bgra, planar_rgb, planar_rgba and nv12, with any
+/// Draws masks on u8 images: rgb, bgr, rgba, bgra, planar_rgb, planar_rgba, nv12 and grey, with any
 /// strides, including parts of images. Keeps its memory: a second frame of the same kind allocates
 /// nothing. Move-only; one thread at a time.
 ///
@@ -62,7 +56,7 @@ struct MaskDrawOptions {
 ///
 /// NV12: c is the colour in the image's matrix and range (resolve()). Luma is blended per pixel. A
 /// chroma sample becomes the average of the blended chroma of its four pixels, rounded once; at odd
-/// borders the last column or row replaces the missing one.
+/// borders the last column or row replaces the missing one. grey: c is 0.299 R + 0.587 G + 0.114 B.
 ///
 /// Errors of all calls, before anything is written: invalid_argument (opacity not in 0..1, not as
 /// many track ids as detections, a background of another size or format or that shares bytes with

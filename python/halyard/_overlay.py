@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import importlib.util
 import pathlib
-from typing import TYPE_CHECKING, Any, List, Literal, Optional, Sequence, Tuple, Union
+from typing import Any, List, Literal, Optional, Sequence, Tuple
 
 import numpy as np
 
 from . import _core
 from ._calls import helpful
-from ._core import ImageProcessor, Tensor, palette_color
+from ._core import Tensor, palette_color
 from ._detections import Detections, Names, names_from
-from ._enums import Flip, PixelFormat, Rotation, TensorMemory
+from ._enums import Flip, PixelFormat, Rotation
 from ._errors import InvalidArgumentError, MissingFileError, UnsupportedError
 from ._exports import corners
 from ._mask_items import part_of
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 __all__ = ["Overlay"]
 
-# Formats on which boxes and text are drawn directly.
-_DIRECT = (PixelFormat.Rgb, PixelFormat.Rgba)
-_DRAWABLE = (*_DIRECT, PixelFormat.Bgr, PixelFormat.Bgra, PixelFormat.PlanarRgb,
-             PixelFormat.PlanarRgba, PixelFormat.Grey, PixelFormat.Nv12)
+_DRAWABLE = (PixelFormat.Rgb, PixelFormat.Rgba, PixelFormat.Bgr, PixelFormat.Bgra,
+             PixelFormat.PlanarRgb, PixelFormat.PlanarRgba, PixelFormat.Grey, PixelFormat.Nv12)
 # Fonts of other packages, for systems without fonts.
 _FONTS = (("matplotlib", "mpl-data/fonts/ttf/DejaVuSans.ttf"), ("cv2", "qt/fonts/DejaVuSans.ttf"))
 
@@ -116,25 +111,14 @@ class Overlay:
         assert keys is not None
         if detections._mask_items is not None and self._opacity > 0:
             labels, colors = _mask_map(detections, keys, size)
-            if target.format == PixelFormat.Grey:
-                _over(target, lambda copy: core.paint(copy, labels, colors, self._opacity))
-            else:
-                core.paint(target, labels, colors, self._opacity)
-        if target.format in _DIRECT:
-            _lines(core, target, detections, keys)
-        else:
-            _over(target, lambda copy: _lines(core, copy, detections, keys))
+            core.paint(target, labels, colors, self._opacity)
+        _shapes(core, target, detections, keys)
 
     def text(self, picture: Any, xy: Tuple[int, int], text: str,
              color: Sequence[int] = (0, 0, 0)) -> None:
         """A line of text on a filled tag of this colour, its top left corner at ``xy``."""
         core, target = self._for(*(self._made_for or ("class", ()))), _target(picture)
-        rgba = (*tuple(color)[:3], 255)
-
-        def write(to: Tensor) -> None:
-            core.text(to, int(xy[0]), int(xy[1]), text, rgba)
-
-        write(target) if target.format in _DIRECT else _over(target, write)
+        core.text(target, int(xy[0]), int(xy[1]), text, (*tuple(color)[:3], 255))
 
 
 def _target(picture: Any) -> Tensor:
@@ -165,67 +149,21 @@ def _mask_map(found: Detections, keys: Any, size: Tuple[int, int]) -> Tuple[Any,
     return labels, colors
 
 
-def _lines(core: _core._OverlayCore, target: Tensor, found: Detections, keys: Any) -> None:
-    view = np.asarray(target)
-    colors = [palette_color(int(key)) for key in keys.tolist()]
+def _shapes(core: _core._OverlayCore, target: Tensor, found: Detections, keys: Any) -> None:
+    colors = [(*palette_color(int(key)), 255) for key in keys.tolist()]
     if found.obb is not None:
-        for points, color in zip(corners(found.obb), colors):
-            if np.isfinite(points).all():
-                for start, end in zip(points, np.roll(points, -1, axis=0)):
-                    _segment(view, start, end, color)
+        core.outlines(target, corners(found.obb).ravel().tolist(), colors)
     if found.keypoints is not None:
-        for row, color in zip(found.keypoints, colors):
-            for x, y, visible in row:
-                if visible >= 0.5 and np.isfinite((x, y)).all():
-                    _spot(view, x, y, color, 2)
+        visible = found.keypoints[..., 2] >= 0.5
+        owners = np.nonzero(visible)[0].tolist()
+        core.points(target, found.keypoints[visible][:, :2].ravel().tolist(),
+                    [colors[i] for i in owners])
     if found.tracker_id is None:
         core.draw(target, found.xyxy, found.confidence, found.class_id)
         return
     coasting = np.zeros(len(found), int) if found.is_coasting is None else found.is_coasting
     core.draw_tracks(target, found.xyxy, found.confidence, found.class_id,
                      found.tracker_id.tolist(), [int(each) for each in coasting])
-
-
-def _spot(view: NDArray[np.uint8], x: float, y: float, color: Sequence[int], reach: int) -> None:
-    left, top = int(np.floor(x)), int(np.floor(y))
-    view[max(top - reach, 0):max(top + reach + 1, 0),
-         max(left - reach, 0):max(left + reach + 1, 0), :3] = color
-
-
-def _segment(view: NDArray[np.uint8], start: Any, end: Any, color: Sequence[int]) -> None:
-    """Draws a line 2 pixels wide. Walks only its part inside the image, however long it is."""
-    height, width = view.shape[:2]
-    steps = int(min(np.abs(end - start).max() + 1, 4 * (width + height)))
-    for x, y in start + np.linspace(0, 1, steps + 1)[:, None] * (end - start):
-        if 0 <= x < width and 0 <= y < height:
-            view[int(y):int(y) + 2, int(x):int(x) + 2, :3] = color
-
-
-def _over(target: Tensor, draw: Any) -> None:
-    """Draws on an R G B copy, and writes back the changed pixels."""
-    width, height = int(target.width or 0), int(target.height or 0)
-    processor = ImageProcessor()
-    copy = Tensor.image(width, height, PixelFormat.Rgb, mem=TensorMemory.MEM)
-    processor.convert(target, copy)
-    before = np.array(copy)
-    draw(copy)
-    changed = (np.asarray(copy) != before).any(axis=2)
-    fresh = Tensor.image(width, height, target.format or "rgb", mem=TensorMemory.MEM)
-    fresh.colorimetry = target.colorimetry
-    processor.convert(copy, fresh)
-    to, new = np.asarray(target), np.asarray(fresh)
-    if target.format == PixelFormat.Nv12:
-        np.copyto(to[:height, :width], new[:height, :width], where=changed)
-        pairs = np.zeros((-(-height // 2) * 2, -(-width // 2) * 2), bool)
-        pairs[:height, :width] = changed
-        blocks = pairs.reshape(pairs.shape[0] // 2, 2, -1, 2).any(axis=(1, 3)).repeat(2, axis=1)
-        columns = min(blocks.shape[1], to.shape[1])
-        np.copyto(to[height:, :columns], new[height:, :columns], where=blocks[:, :columns])
-    elif target.format in (PixelFormat.PlanarRgb, PixelFormat.PlanarRgba):
-        np.copyto(to[:3], new[:3], where=changed)
-    else:
-        channels = min(to.shape[2], 3)
-        np.copyto(to[..., :channels], new[..., :channels], where=changed[..., None])
 
 
 Overlay.__module__ = "halyard"

@@ -133,6 +133,11 @@ std::array<std::uint8_t, 4> color_from(nb::handle object, const char* argument) 
   return color;
 }
 
+Color drawn_color_from(nb::handle object, const char* argument) {
+  const auto rgba = color_from(object, argument);
+  return {rgba[0], rgba[1], rgba[2], rgba[3]};
+}
+
 void floats_from(nb::handle values, const char* argument, std::span<float> out) {
   const std::size_t count = for_each_item(
       values, argument, "a sequence of numbers", out.size(), [&](nb::handle item, std::size_t i) {

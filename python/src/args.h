@@ -13,6 +13,7 @@
 
 #include "bindings.h"
 #include "halyard/geometry.h"
+#include "halyard/palette.h"
 #include "halyard/tensor.h"
 #include "tensor/array_view.h"
 
@@ -98,6 +99,9 @@ Shape shape_from(nb::handle object, const char* argument);
 
 /// R, G, B, A from a sequence of 4 ints of 0..255. Raises ValueError for other lengths.
 std::array<std::uint8_t, 4> color_from(nb::handle object, const char* argument);
+
+/// The same as a colour.
+Color drawn_color_from(nb::handle object, const char* argument);
 
 /// A file name: str, bytes or os.PathLike.
 std::string path_from(nb::handle object, const char* argument);

@@ -56,9 +56,8 @@ constexpr Row rotations[] = {row("Rotate0", Rotation::none), row("Clockwise90", 
                              row("CounterClockwise90", Rotation::cw270)};
 constexpr Row flips[] = {row("NoFlip", Flip::none), row("Horizontal", Flip::horizontal),
                          row("Vertical", Flip::vertical)};
-constexpr Row color_modes[] = {row("Class", compat::ColorMode::label),
-                               row("Instance", compat::ColorMode::instance),
-                               row("Track", compat::ColorMode::track)};
+constexpr Row color_modes[] = {row("Class", ColorBy::label), row("Instance", ColorBy::instance),
+                               row("Track", ColorBy::track)};
 constexpr Row egl_display_kinds[] = {row("Gbm", EglDisplayKind::gbm),
                                      row("PlatformDevice", EglDisplayKind::platform_device),
                                      row("Default", EglDisplayKind::standard)};
@@ -142,7 +141,7 @@ HALYARD_ENUM_CLASS(Memory, "TensorMemory", memories)
 HALYARD_ENUM_CLASS(Normalization, "Normalization", normalizations)
 HALYARD_ENUM_CLASS(Rotation, "Rotation", rotations)
 HALYARD_ENUM_CLASS(Flip, "Flip", flips)
-HALYARD_ENUM_CLASS(compat::ColorMode, "ColorMode", color_modes)
+HALYARD_ENUM_CLASS(ColorBy, "ColorMode", color_modes)
 HALYARD_ENUM_CLASS(EglDisplayKind, "EglDisplayKind", egl_display_kinds)
 HALYARD_ENUM_CLASS(compat::Nms, "Nms", nms_modes)
 HALYARD_ENUM_CLASS(compat::OutputFamily, "DecoderType", decoder_types)
@@ -259,7 +258,7 @@ void bind_enums(nb::module_&) {
                            &enum_class<Normalization>(),
                            &enum_class<Rotation>(),
                            &enum_class<Flip>(),
-                           &enum_class<compat::ColorMode>(),
+                           &enum_class<ColorBy>(),
                            &enum_class<EglDisplayKind>(),
                            &enum_class<compat::Nms>(),
                            &enum_class<compat::OutputFamily>(),

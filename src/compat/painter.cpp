@@ -4,12 +4,9 @@
 #include <cmath>
 
 #include "base/text/format_error.h"
-#include "compat/byte_mask.h"
-#include "compat/painter_marks.h"
 #include "compat/painter_state.h"
 #include "compat/segmentation.h"
-#include "halyard/draw.h"
-#include "halyard/semantic.h"
+#include "draw/mask/mask_painter.h"
 #include "halyard/trace.h"
 
 namespace halyard::compat {
@@ -18,11 +15,11 @@ namespace {
 constexpr std::size_t max_colors = 20;
 constexpr std::uint8_t mask_alpha = 179;  // 70 %
 
-std::vector<MaskColor> default_colors() {
-  std::vector<MaskColor> out;
+std::vector<Color> default_colors() {
+  std::vector<Color> out;
   for (std::size_t i = 0; i < max_colors; ++i) {
-    const Color color = palette_color(i);
-    out.push_back({color[0], color[1], color[2], mask_alpha});
+    out.push_back(palette_color(i));
+    out.back().a = mask_alpha;
   }
   return out;
 }
@@ -61,7 +58,7 @@ Painter::Impl& Painter::state() {
   return *impl_;
 }
 
-Status Painter::set_class_colors(std::span<const MaskColor> colors) {
+Status Painter::set_class_colors(std::span<const Color> colors) {
   if (colors.empty()) return make_error(Errc::invalid_argument, "colors: must have at least one");
   Impl& impl = state();
   impl.colors.assign(colors.begin(),
@@ -70,99 +67,50 @@ Status Painter::set_class_colors(std::span<const MaskColor> colors) {
   return {};
 }
 
-Result<Painter::Impl::Call> Painter::Impl::begin(Tensor& dst, const DrawOptions& options) const {
-  HALYARD_RETURN_IF_ERROR(check_target(dst));
+Result<PaintCall> Painter::Impl::begin(Tensor& dst, const DrawOptions& options) const {
+  if (!dst.is_image()) return make_error(Errc::invalid_argument, "dst: must be an image");
+  const Status drawable = draw::Canvas::check(dst);
+  if (!drawable)
+    return fail(drawable.error().code, "dst: cannot be drawn on", "{}", drawable.error().message());
   HALYARD_RETURN_IF_ERROR(check_letterbox(options.letterbox));
-  if (std::isnan(options.opacity))
-    return make_error(Errc::invalid_argument, "opacity: is not a number");
+  PaintCall call{dst, options, {}, {1, 1}, 0};
+  call.masks.opacity = std::clamp(options.opacity, 0.0F, 1.0F);
+  call.masks.palette = colors;
+  call.masks.color_by = options.color_mode == ColorBy::label ? ColorBy::label : ColorBy::instance;
+  call.masks.background = options.background;
+  call.masks.clear = options.background == nullptr && !options.keep;
   if (options.keep && options.background != nullptr)
     return make_error(Errc::invalid_argument,
                       "background: must not be given if the destination is kept");
-  if (const Tensor* background = options.background) {
-    if (background->format() != dst.format() || background->dtype() != dst.dtype() ||
-        background->size() != dst.size())
-      return make_error(Errc::invalid_argument,
-                        "background: must have the destination's size and format");
-    if (aliases(*background, dst))
-      return make_error(Errc::invalid_argument,
-                        "background: must not share bytes with the destination");
-  }
-  return Call{dst, options, std::clamp(options.opacity, 0.0F, 1.0F), {}, {1, 1}, 0};
+  HALYARD_RETURN_IF_ERROR(draw::check_options(dst, call.masks));
+  return call;
 }
 
-MaskDrawOptions Painter::Impl::mask_options(const Call& call) const {
-  MaskDrawOptions out;
-  out.opacity = call.opacity;
-  out.palette = colors;
-  out.track_ids = call.track_ids;
-  out.color_by = call.options.color_mode == ColorMode::label ? MaskColorBy::label
-                 : call.options.color_mode == ColorMode::track && !call.track_ids.empty()
-                     ? MaskColorBy::track
-                     : MaskColorBy::instance;
-  out.background = call.options.background;
-  out.clear = call.options.background == nullptr && !call.options.keep;
-  return out;
-}
-
-const MaskColor& Painter::Impl::color_of(const Call& call, const Detection& box,
-                                         std::size_t index) const {
-  if (call.options.color_mode == ColorMode::label)
-    return colors[static_cast<std::size_t>(std::max(box.label, 0)) % colors.size()];
-  if (call.options.color_mode == ColorMode::track && index < call.track_ids.size())
-    return colors[call.track_ids[index] % colors.size()];
-  return colors[index % colors.size()];
-}
-
-Status Painter::Impl::base(const Call& call) const {
-  if (call.options.background != nullptr) return copy(*call.options.background, call.dst);
-  if (call.options.keep) return {};
-  HALYARD_TRY(Target target, Target::open(call.dst));
-  target.clear();
-  return {};
-}
-
-Status Painter::Impl::boxes_alone(const Call& call, std::span<const Detection> boxes) const {
-  constexpr std::int32_t band = 16;
-  std::optional<TensorMap> background;
-  if (call.options.background != nullptr) {
-    HALYARD_TRY(background, call.options.background->map(Access::read));
-  }
-  HALYARD_TRY(Target target, Target::open(call.dst));
-  const Outlines outlines = outlines_of(call, target, boxes);
-  const std::int32_t height = target.size().height;
-  for (std::int32_t y = 0; y < height; y += band) {
-    const RowRange rows{y, std::min(y + band, height)};
-    if (!call.options.keep) target.start_rows(background ? &*background : nullptr, rows);
-    outlines.draw(target, rows);
-  }
-  return {};
-}
-
-Status Painter::Impl::prototypes(const Call& call, std::span<const Detection> masked,
+Status Painter::Impl::prototypes(const PaintCall& call, std::span<const Detection> masked,
                                  const MaskPrototypes& protos) {
-  if (masked.empty()) return base(call);
-  MaskDrawOptions made = mask_options(call);
+  if (masked.empty()) return draw::lay_base(call.dst, call.masks);
+  MaskDrawOptions made = call.masks;
   made.track_ids = made.track_ids.first(std::min(made.track_ids.size(), masked.size()));
   made.content = content_of(call.options.letterbox, call.input);
   return masks.draw(call.dst, protos, masked, made);
 }
 
-Status Painter::Impl::instances(const Call& call, std::span<const Detection> boxes,
+Status Painter::Impl::instances(const PaintCall& call, std::span<const Detection> boxes,
                                 std::span<const Segmentation> segmentations) {
-  HALYARD_RETURN_IF_ERROR(base(call));
-  HALYARD_TRY(Target target, Target::open(call.dst));
-  ByteMask sampler;
+  HALYARD_RETURN_IF_ERROR(draw::lay_base(call.dst, call.masks));
+  HALYARD_TRY(const TensorMap map, call.dst.map(Access::read_write));
+  const draw::Canvas canvas(call.dst, map);
   for (std::size_t i = segmentations.size(); i-- > 0;) {
-    const MaskColor& color = color_of(call, boxes[i], i);
-    const auto alpha = static_cast<unsigned>(std::lround(call.opacity * color[3]));
-    sampler.blend(segmentations[i],
-                  on_image(segmentations[i].box, call.options.letterbox, target.size()), target,
-                  target.paints_of(color, alpha));
+    const Segmentation& mask = segmentations[i];
+    const Color& color = color_for(call, boxes[i], i);
+    const auto alpha = static_cast<unsigned>(std::lround(call.masks.opacity * color.a));
+    scaled.blend({mask.data, mask.width, mask.height}, on_image(mask.box, call), canvas,
+                 canvas.ink(color, alpha));
   }
   return {};
 }
 
-Status Painter::Impl::classes(const Call& call, const Segmentation& seg) {
+Status Painter::Impl::classes(const PaintCall& call, const Segmentation& seg) {
   const Size size = call.dst.size();
   const std::array<std::size_t, 2> extent{static_cast<std::size_t>(size.height),
                                           static_cast<std::size_t>(size.width)};
@@ -180,19 +128,19 @@ Status Painter::Impl::classes(const Call& call, const Segmentation& seg) {
   options.input = Size{1, 1};
   options.content = content_of(call.options.letterbox, *options.input);
   HALYARD_RETURN_IF_ERROR(semantic.map(bytes, options, class_map));
-  MaskDrawOptions made = mask_options(call);
-  made.color_by = MaskColorBy::label;
+  MaskDrawOptions made = call.masks;
+  made.color_by = ColorBy::label;
   made.track_ids = {};
   made.ignored_label = seg.channels == 1 ? 0 : static_cast<std::int32_t>(seg.channels) - 1;
   return masks.draw(call.dst, class_map, made);
 }
 
-Status Painter::Impl::decoded(const Call& asked, const Decoder::Impl& decoder,
+Status Painter::Impl::decoded(const PaintCall& asked, const Decoder::Impl& decoder,
                               std::span<const Tensor> tensors, DecodeWork& work, std::size_t live,
                               std::vector<Detection>& found) {
   const std::span<const Detection> boxes = work.decoded.detections;
   const Lowered& lowered = decoder.lowered;
-  Call call = asked;
+  PaintCall call = asked;
   if (decoder.options.convention == Convention::native) {
     if (!lowered.input && !boxes.empty())
       return make_error(Errc::invalid_argument,
@@ -206,9 +154,9 @@ Status Painter::Impl::decoded(const Call& asked, const Decoder::Impl& decoder,
                                         call.batch, scores));
     HALYARD_RETURN_IF_ERROR(classes(call, scores[0]));
   } else {
-    HALYARD_RETURN_IF_ERROR(base(call));
+    HALYARD_RETURN_IF_ERROR(draw::lay_base(call.dst, call.masks));
   }
-  HALYARD_RETURN_IF_ERROR(marks(call, work.decoded));
+  HALYARD_RETURN_IF_ERROR(draw_marks(call, work.decoded));
   found.assign(boxes.begin(), boxes.end());
   return {};
 }
@@ -224,7 +172,7 @@ Status Painter::draw_decoded_masks(Tensor& dst, std::span<const Detection> boxes
     if (each.data == nullptr || each.channels == 0)
       return make_error(Errc::invalid_argument, "segmentations: a mask has no bytes");
   }
-  if (segmentations.empty()) return impl.boxes_alone(call, boxes);
+  if (segmentations.empty()) return draw_boxes_alone(call, boxes);
   const bool is_semantic = segmentations[0].channels > 1;
   if (is_semantic) {
     if (segmentations.size() != 1)
@@ -241,7 +189,7 @@ Status Painter::draw_decoded_masks(Tensor& dst, std::span<const Detection> boxes
                   "{}, {} boxes", segmentations.size(), boxes.size());
     HALYARD_RETURN_IF_ERROR(impl.instances(call, boxes, segmentations));
   }
-  return impl.outlines(call, boxes);
+  return draw_outlines(call, boxes);
 }
 
 Status Painter::draw_proto_masks(Tensor& dst, std::span<const Detection> boxes,
@@ -253,7 +201,7 @@ Status Painter::draw_proto_masks(Tensor& dst, std::span<const Detection> boxes,
     return make_error(Errc::invalid_argument, "protos: prototypes or coefficients were taken");
   call.input = protos.prototypes().input;
   HALYARD_RETURN_IF_ERROR(impl.prototypes(call, boxes, protos.prototypes()));
-  return impl.outlines(call, boxes);
+  return draw_outlines(call, boxes);
 }
 
 Status Painter::draw_masks(const Decoder& decoder, std::span<const Tensor> outputs, Tensor& dst,
@@ -285,7 +233,8 @@ Status Painter::Impl::draw_tracked(const Decoder::Impl& from, AnyOf& tracker,
   HALYARD_RETURN_IF_ERROR(from.detect(tensors, *work, SIZE_MAX, call.batch));
   std::size_t live = 0;
   HALYARD_RETURN_IF_ERROR(from.track(tracker, timestamp, *work, tracks, &ids, live, SIZE_MAX));
-  call.track_ids = ids;
+  call.masks.track_ids = ids;
+  if (options.color_mode == ColorBy::track && !ids.empty()) call.masks.color_by = ColorBy::track;
   return decoded(call, from, tensors, *work, live, found);
 }
 

@@ -1,76 +1,351 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills and blends mapped pixels.
+// Converts colours to the bytes of a format, and fills and blends its planes.
 #include "draw/canvas.h"
 
+#include <cmath>
 #include <cstring>
+
+#include "base/text/format_error.h"
 
 namespace halyard::draw {
 namespace {
 
-// The first row is written, the others are copies of it.
-void fill_rgb(const Canvas& canvas, const Rect& r, const Color& color) noexcept {
-  std::uint8_t* const first = canvas.at(r.x0, r.y0);
-  const auto bytes = static_cast<std::size_t>(r.width()) * 3;
-  std::memcpy(first, color.data(), 3);
-  for (std::size_t done = 3; done < bytes;) {
-    const std::size_t run = std::min(done, bytes - done);
-    std::memcpy(first + done, first, run);
-    done += run;
-  }
-  for (int y = r.y0 + 1; y < r.y1; ++y) {
-    std::memcpy(canvas.at(r.x0, y), first, bytes);
+bool is_drawable(PixelFormat format) noexcept {
+  switch (format) {
+    case PixelFormat::rgb:
+    case PixelFormat::bgr:
+    case PixelFormat::rgba:
+    case PixelFormat::bgra:
+    case PixelFormat::planar_rgb:
+    case PixelFormat::planar_rgba:
+    case PixelFormat::nv12:
+    case PixelFormat::grey:
+      return true;
+    default:
+      return false;
   }
 }
 
-// Whole 32-bit words that keep the alpha byte: the compiler vectorises this, but not stores of
-// three bytes.
-void fill_rgba(const Canvas& canvas, const Rect& r, const Color& color) noexcept {
-  const std::uint8_t value_bytes[4] = {color[0], color[1], color[2], 0};
-  const std::uint8_t keep_bytes[4] = {0, 0, 0, 255};
-  std::uint32_t value = 0;
-  std::uint32_t keep = 0;
-  std::memcpy(&value, value_bytes, 4);
-  std::memcpy(&keep, keep_bytes, 4);
-  for (int y = r.y0; y < r.y1; ++y) {
-    std::uint8_t* row = canvas.at(r.x0, y);
-    for (int x = 0; x < r.width(); ++x) {
-      std::uint32_t pixel = 0;
-      std::memcpy(&pixel, row + x * 4, 4);
-      pixel = (pixel & keep) | value;
-      std::memcpy(row + x * 4, &pixel, 4);
+std::uint8_t code(double value) noexcept {
+  return static_cast<std::uint8_t>(std::lround(std::clamp(value, 0.0, 255.0)));
+}
+
+std::array<std::uint8_t, 4> yuv_bytes(const Color& color, const Colorimetry& colors) noexcept {
+  const RgbToYuv m = rgb_to_yuv(colors.encoding, colors.range);
+  const double luma = m.kr * color.r + m.kg * color.g + m.kb * color.b;
+  return {code(m.y_offset + m.y_scale * luma), code(128 + m.u_scale * (color.b - luma)),
+          code(128 + m.v_scale * (color.r - luma)), 0};
+}
+
+// value / 255, rounded, for values up to 255 * 255.
+unsigned divide_by_255(unsigned value) noexcept {
+  return (value + 128 + ((value + 128) >> 8U)) >> 8U;
+}
+
+std::uint8_t blended(unsigned pixel, unsigned color, unsigned alpha) noexcept {
+  return static_cast<std::uint8_t>(divide_by_255(color * alpha + pixel * (255U - alpha)));
+}
+
+// `weight` is the sum of the weights of the block's four pixels, 0..1020.
+void blend_chroma_pair(std::uint8_t* pair, const Ink& ink, unsigned weight) noexcept {
+  for (std::size_t c = 0; c < 2; ++c)
+    pair[c] = static_cast<std::uint8_t>(
+        (ink.bytes[1 + c] * weight + pair[c] * (1020U - weight) + 510U) / 1020U);
+}
+
+// How many of the two pixels of a block are in [begin, end), along one axis of the image.
+int covered(int block, int begin, int end, int extent) noexcept {
+  const int first = 2 * block, second = std::min(first + 1, extent - 1);
+  return int{first >= begin && first < end} + int{second >= begin && second < end};
+}
+
+// Whole pixels of 1, 3 or 4 bytes, repeated. A byte p becomes (p & keep) | value; alpha is kept.
+struct Pattern {
+  static constexpr std::size_t size = 48;
+  std::array<std::uint8_t, size> value{};
+  std::array<std::uint8_t, size> keep{};
+
+  Pattern(const Ink& ink, std::size_t plane, std::size_t pixel_bytes) noexcept {
+    for (std::size_t i = 0; i < size; ++i) {
+      const std::size_t channel = plane + i % pixel_bytes;
+      value[i] = channel == 3 ? std::uint8_t{0} : ink.bytes[channel];
+      keep[i] = channel == 3 ? std::uint8_t{255} : std::uint8_t{0};
     }
   }
+};
+
+// Loops of fixed length, which compilers vectorize.
+void store_row(std::uint8_t* at, std::size_t count, const Pattern& pattern) noexcept {
+  const auto put = [&](std::size_t i) {
+    at[i] = static_cast<std::uint8_t>((at[i] & pattern.keep[i]) | pattern.value[i]);
+  };
+  for (; count >= Pattern::size; count -= Pattern::size, at += Pattern::size) {
+    for (std::size_t i = 0; i < Pattern::size; ++i)
+      put(i);
+  }
+  for (std::size_t i = 0; i < count; ++i)
+    put(i);
+}
+
+// Rows of `count` bytes: the sides of outlines. The pattern stays in registers.
+template <std::size_t count>
+void store_column(const PixelRows& rows, std::size_t height, const Pattern& pattern) noexcept {
+  std::array<std::uint8_t, count> value, keep;
+  std::memcpy(value.data(), pattern.value.data(), count);
+  std::memcpy(keep.data(), pattern.keep.data(), count);
+  std::uint8_t* at = rows.data;
+  for (; height > 0; --height, at += rows.stride) {
+    for (std::size_t i = 0; i < count; ++i)
+      at[i] = static_cast<std::uint8_t>((at[i] & keep[i]) | value[i]);
+  }
+}
+
+void store_rows(PixelRows rows, std::size_t height, std::size_t count,
+                const Pattern& pattern) noexcept {
+  // Two and three pixels of 4 and of 3 bytes.
+  if (count == 12) return store_column<12>(rows, height, pattern);
+  if (count == 9) return store_column<9>(rows, height, pattern);
+  if (count == 8) return store_column<8>(rows, height, pattern);
+  if (count == 6) return store_column<6>(rows, height, pattern);
+  for (; height > 0; --height, rows.data += rows.stride)
+    store_row(rows.data, count, pattern);
+}
+
+constexpr std::size_t max_rects = 4;
+constexpr std::size_t ones_width = 1024;
+constexpr auto ones = [] {
+  std::array<std::uint8_t, ones_width> out{};
+  out.fill(255);
+  return out;
+}();
+
+}  // namespace
+
+Status Canvas::check(const Tensor& image) {
+  const auto format = image.format();
+  if (!format) return fail(Errc::unsupported, "image: must have a pixel format");
+  if (!is_drawable(*format)) {
+    return fail(Errc::unsupported,
+                "image: format must be rgb, bgr, rgba, bgra, planar_rgb, planar_rgba, nv12 or grey",
+                "{}", to_string(*format));
+  }
+  if (image.dtype() != DType::u8)
+    return fail(Errc::unsupported, "image: dtype must be u8", "{}", to_string(image.dtype()));
+  if (image.orientation() == Orientation{}) return {};
+  return fail(Errc::invalid_argument,
+              "image: carries an orientation; convert it into an upright one to draw on");
+}
+
+Canvas::Canvas(PixelFormat format, Size size, const Colorimetry& resolved,
+               const std::array<PixelRows, 4>& planes) noexcept
+    : format_(format),
+      size_(size),
+      clip_{0, 0, size.width, size.height},
+      colorimetry_(resolved),
+      planes_(planes) {
+  const FormatInfo& facts = info(format);
+  const bool is_planar = facts.kind == FormatKind::planar;
+  plane_count_ = is_nv12() ? 2 : is_planar ? facts.channels : 1;
+  color_planes_ = is_planar ? 3 : 1;
+  pixel_bytes_ = is_planar || is_nv12() ? 1 : facts.channels;
+}
+
+namespace {
+
+std::array<PixelRows, 4> planes_of(const TensorMap& map) noexcept {
+  std::array<PixelRows, 4> out{};
+  for (std::size_t i = 0; i < map.plane_count(); ++i) {
+    const MappedPlane& plane = map.plane(i);
+    out[i] = {reinterpret_cast<std::uint8_t*>(plane.writable),
+              static_cast<std::ptrdiff_t>(plane.stride_bytes)};
+  }
+  return out;
 }
 
 }  // namespace
 
-void fill(const Canvas& canvas, const Rect& rect, const Color& color) noexcept {
-  const Rect r = intersect(rect, canvas.bounds());
-  if (r.empty()) return;
-  if (canvas.channels == 3) {
-    fill_rgb(canvas, r, color);
-  } else {
-    fill_rgba(canvas, r, color);
+Canvas::Canvas(const Tensor& image, const TensorMap& map) noexcept
+    : Canvas(*image.format(), image.size(), resolve(image.colorimetry(), image.height()),
+             planes_of(map)) {}
+
+Canvas Canvas::clipped(const Rect& rect) const noexcept {
+  Canvas out = *this;
+  out.clip_ = intersect(clip_, rect);
+  return out;
+}
+
+Ink Canvas::ink(const Color& color, unsigned alpha) const noexcept {
+  const auto weight = static_cast<std::uint8_t>(alpha);
+  switch (format_) {
+    case PixelFormat::nv12:
+      return {yuv_bytes(color, colorimetry_), weight};
+    case PixelFormat::grey:
+      return {{code(0.299 * color.r + 0.587 * color.g + 0.114 * color.b)}, weight};
+    case PixelFormat::bgr:
+    case PixelFormat::bgra:
+      return {{color.b, color.g, color.r, 0}, weight};
+    default:
+      return {{color.r, color.g, color.b, 0}, weight};
   }
 }
 
-void blend_mask(const Canvas& canvas, const Rect& clip, int x, int y, const Mask& mask,
-                const Color& color) noexcept {
-  const Rect r =
-      intersect(intersect({x, y, x + mask.width, y + mask.height}, clip), canvas.bounds());
-  for (int row = r.y0; row < r.y1; ++row) {
-    const std::uint8_t* coverage =
-        mask.data + static_cast<std::ptrdiff_t>(row - y) * mask.stride_bytes + (r.x0 - x);
-    std::uint8_t* pixel = canvas.at(r.x0, row);
-    for (int i = 0; i < r.width(); ++i, pixel += canvas.channels) {
-      if (coverage[i] == 0) continue;
-      if (coverage[i] == 255) {
-        std::memcpy(pixel, color.data(), 3);
+PixelRows Canvas::at(std::size_t plane, std::size_t x, std::size_t y) const noexcept {
+  const PixelRows& p = planes_[plane];
+  return {p.data + static_cast<std::ptrdiff_t>(y) * p.stride + x * pixel_bytes_, p.stride};
+}
+
+void Canvas::start_rows(const TensorMap* from, int begin, int end) const noexcept {
+  const Ink black = ink({0, 0, 0, 0});
+  for (std::size_t i = 0; i < plane_count_; ++i) {
+    const bool is_chroma = is_nv12() && i == 1;
+    const auto first = static_cast<std::size_t>(is_chroma ? begin / 2 : begin);
+    const auto last = static_cast<std::size_t>(is_chroma ? (end + 1) / 2 : end);
+    const auto width = static_cast<std::size_t>(size_.width);
+    const std::size_t row_bytes = is_chroma ? (width + 1) / 2 * 2 : width * pixel_bytes_;
+    for (std::size_t y = first; y < last; ++y) {
+      std::uint8_t* const row =
+          planes_[i].data + static_cast<std::ptrdiff_t>(y) * planes_[i].stride;
+      if (from == nullptr) {
+        std::memset(row, is_nv12() ? black.bytes[i] : 0, row_bytes);
       } else {
-        blend_pixel(pixel, color, coverage[i]);
+        const MappedPlane& plane = from->plane(i);
+        std::memcpy(row, plane.data + y * plane.stride_bytes, row_bytes);
       }
     }
   }
+}
+
+void Canvas::fill(std::span<const Rect> rects, const Ink& ink) const noexcept {
+  std::array<Rect, max_rects> inside;
+  std::size_t count = 0;
+  for (const Rect& rect : rects) {
+    const Rect r = intersect(rect, clip_);
+    if (!r.empty()) inside[count++] = r;
+  }
+  if (ink.alpha == 0) return;
+  const std::span<const Rect> parts(inside.data(), count);
+  for (const Rect& r : parts)
+    fill_pixels(r, ink);
+  if (is_nv12()) fill_blocks(parts, ink);
+}
+
+void Canvas::fill_pixels(const Rect& r, const Ink& ink) const noexcept {
+  const auto x = static_cast<std::size_t>(r.x0), y = static_cast<std::size_t>(r.y0);
+  const auto width = static_cast<std::size_t>(r.width());
+  const auto height = static_cast<std::size_t>(r.height());
+  if (ink.alpha == 255) {
+    for (std::size_t i = 0; i < color_planes_; ++i)
+      store_rows(at(i, x, y), height, width * pixel_bytes_, Pattern(ink, i, pixel_bytes_));
+    return;
+  }
+  for (std::size_t done = 0; done < width; done += ones_width) {
+    const std::size_t count = std::min(ones_width, width - done);
+    blend_on({ones.data(), 0, count, height}, x + done, y, ink);
+  }
+}
+
+// A block that several rectangles share belongs to the first of them.
+void Canvas::fill_blocks(std::span<const Rect> rects, const Ink& ink) const noexcept {
+  const auto count_in = [&](const Rect& r, int x, int y) {
+    return covered(x, r.x0, r.x1, size_.width) * covered(y, r.y0, r.y1, size_.height);
+  };
+  for (std::size_t i = 0; i < rects.size(); ++i) {
+    const Rect& r = rects[i];
+    for (int y = r.y0 / 2; 2 * y < r.y1; ++y) {
+      for (int x = r.x0 / 2; 2 * x < r.x1; ++x) {
+        int pixels = 0, before = 0;
+        for (std::size_t k = 0; k < rects.size(); ++k) {
+          const int own = count_in(rects[k], x, y);
+          pixels += own;
+          if (k < i) before += own;
+        }
+        if (before != 0) continue;
+        blend_chroma_pair(chroma(static_cast<std::size_t>(x), static_cast<std::size_t>(y)), ink,
+                          static_cast<unsigned>(pixels) * ink.alpha);
+      }
+    }
+  }
+}
+
+void Canvas::blend_coverage(int x, int y, const Coverage& coverage, const Ink& ink) const noexcept {
+  const Rect r = intersect({x, y, x + coverage.width, y + coverage.height}, clip_);
+  if (r.empty()) return;
+  const auto weight = [&](int px, int py) -> unsigned {
+    const unsigned own = coverage.data[(py - y) * coverage.stride + (px - x)];
+    return ink.alpha == 255 ? own : divide_by_255(own * ink.alpha);
+  };
+  const std::size_t channels = std::min<std::size_t>(pixel_bytes_, 3);
+  for (std::size_t i = 0; i < color_planes_; ++i) {
+    for (int py = r.y0; py < r.y1; ++py) {
+      std::uint8_t* pixel =
+          at(i, static_cast<std::size_t>(r.x0), static_cast<std::size_t>(py)).data;
+      for (int px = r.x0; px < r.x1; ++px, pixel += pixel_bytes_) {
+        const unsigned alpha = weight(px, py);
+        if (alpha == 0) continue;
+        for (std::size_t c = 0; c < channels; ++c)
+          pixel[c] = blended(pixel[c], ink.bytes[i + c], alpha);
+      }
+    }
+  }
+  if (!is_nv12()) return;
+  for (int by = r.y0 / 2; 2 * by < r.y1; ++by) {
+    for (int bx = r.x0 / 2; 2 * bx < r.x1; ++bx) {
+      unsigned sum = 0;
+      for (int k = 0; k < 4; ++k) {
+        const int px = std::min(2 * bx + k % 2, size_.width - 1);
+        const int py = std::min(2 * by + k / 2, size_.height - 1);
+        const bool is_inside = px >= r.x0 && px < r.x1 && py >= r.y0 && py < r.y1;
+        if (is_inside) sum += weight(px, py);
+      }
+      blend_chroma_pair(chroma(static_cast<std::size_t>(bx), static_cast<std::size_t>(by)), ink,
+                        sum);
+    }
+  }
+}
+
+void Canvas::blend_mask(const MaskBits& bits, const Ink& ink) const noexcept {
+  if (ink.alpha == 0) return;
+  blend_on({bits.data, bits.stride, bits.width, bits.height}, bits.x, bits.y, ink);
+  if (is_nv12()) blend_blocks(bits, ink);
+}
+
+void Canvas::blend_run(std::size_t x, std::size_t y, std::size_t width,
+                       const Ink& ink) const noexcept {
+  const auto left = static_cast<int>(x), top = static_cast<int>(y);
+  fill_pixels({left, top, left + static_cast<int>(width), top + 1}, ink);
+}
+
+void Canvas::blend_on(const MaskRows& rows, std::size_t x, std::size_t y,
+                      const Ink& ink) const noexcept {
+  if (pixel_bytes_ == 3) return blend_packed3(rows, at(0, x, y), ink);
+  if (pixel_bytes_ == 4) return blend_packed4(rows, at(0, x, y), ink);
+  for (std::size_t i = 0; i < color_planes_; ++i)
+    blend_plane(rows, at(i, x, y), ink, i);
+}
+
+// A block may extend beyond the mask by a column and a row. These mask bytes are off, or at the
+// image's border a copy of the last ones.
+void Canvas::blend_blocks(const MaskBits& bits, const Ink& ink) const noexcept {
+  const auto width = static_cast<std::size_t>(size_.width);
+  const auto height = static_cast<std::size_t>(size_.height);
+  const std::size_t before = bits.x % 2, right = bits.x + bits.width;
+  const std::size_t blocks = (before + bits.width + 1) / 2;
+  const std::size_t top = bits.y - bits.y % 2, bottom = bits.y + bits.height;
+  std::uint8_t* const first = bits.data - before;
+  for (std::size_t y = 0; y < bits.height; ++y) {
+    std::uint8_t* const row = bits.data + y * bits.stride;
+    if (before != 0) row[-1] = 0;
+    row[bits.width] = right == width ? row[bits.width - 1] : 0;
+  }
+  if (bits.y % 2 != 0) std::memset(first - bits.stride, 0, 2 * blocks);
+  if (bottom % 2 != 0) {
+    std::uint8_t* const below = first + bits.height * bits.stride;
+    std::memset(below, 0, 2 * blocks);
+    if (bottom == height) std::memcpy(below, below - bits.stride, 2 * blocks);
+  }
+  const std::uint8_t* upper = first - (bits.y - top) * bits.stride;
+  for (std::size_t y = top; y < bottom; y += 2, upper += 2 * bits.stride)
+    blend_chroma(upper, upper + bits.stride, blocks, chroma(bits.x / 2, y / 2), ink);
 }
 
 }  // namespace halyard::draw

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/text/format_error.h"
-#include "draw/utf8.h"
+#include "base/text/utf8.h"
 
 namespace halyard::draw {
 namespace {
@@ -155,14 +155,14 @@ int Font::width(std::string_view line, int size_px) {
   return width;
 }
 
-void Font::draw(const Canvas& canvas, const Rect& clip, int x, int baseline, std::string_view line,
-                int size_px, const Color& color) {
+void Font::draw(const Canvas& canvas, int x, int baseline, std::string_view line, int size_px,
+                const Ink& ink) {
   int pen = x;
-  const int end = std::min(clip.x1, canvas.width);
+  const int end = canvas.clip().x1;
   for (std::size_t n = 0; n < max_code_points && !line.empty() && pen < end; ++n) {
     const Glyph& g = impl_->glyph(next_code_point(line), size_px);
-    blend_mask(canvas, clip, pen + g.left, baseline - g.top,
-               {g.coverage.data(), g.width, g.height, g.width}, color);
+    canvas.blend_coverage(pen + g.left, baseline - g.top,
+                          {g.coverage.data(), g.width, g.height, g.width}, ink);
     pen += g.advance;
   }
 }

@@ -33,9 +33,9 @@ class Font {
   /// Advance of the line in pixels. Control characters count as spaces; text after the first 512
   /// code points is ignored.
   int width(std::string_view line, int size_px);
-  /// Blends the line with its pen start at (x, baseline), inside `clip` only.
-  void draw(const Canvas& canvas, const Rect& clip, int x, int baseline, std::string_view line,
-            int size_px, const Color& color);
+  /// Blends the line with its pen start at (x, baseline), inside the canvas's clip.
+  void draw(const Canvas& canvas, int x, int baseline, std::string_view line, int size_px,
+            const Ink& ink);
 
  private:
   struct Impl;

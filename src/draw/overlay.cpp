@@ -8,13 +8,13 @@
 
 #include "base/local.h"
 #include "base/text/format_error.h"
+#include "draw/boxes.h"
 #include "draw/canvas.h"
-#include "draw/check_upright.h"
 #include "draw/font.h"
-#include "draw/palette.h"
+#include "draw/marks.h"
 #include "draw/polyline.h"
-#include "draw/shapes.h"
 #include "draw/style.h"
+#include "draw/text_color.h"
 #include "halyard/draw.h"
 #include "halyard/trace.h"
 
@@ -30,6 +30,7 @@ constexpr int min_text_px = 6;
 constexpr int max_text_px = 512;
 constexpr std::size_t max_trail_points = 10000;
 constexpr unsigned trail_alpha = 220;
+constexpr int point_px = 5;
 
 // Coordinates are clamped to this, which is beyond every valid image (65535 pixels a side). Sums of
 // a few of them cannot overflow.
@@ -41,22 +42,16 @@ struct MappedCanvas {
 };
 
 Result<MappedCanvas> open_canvas(const Tensor& image) {
-  const auto format = image.format();
-  if (!format) return fail(Errc::unsupported, "image: must have a pixel format");
-  if (*format != PixelFormat::rgb && *format != PixelFormat::rgba) {
-    return fail(Errc::unsupported, "image: format must be rgb or rgba", "{}", to_string(*format));
-  }
-  if (image.dtype() != DType::u8) {
-    return fail(Errc::unsupported, "image: dtype must be u8", "{}", to_string(image.dtype()));
-  }
-  HALYARD_RETURN_IF_ERROR(draw::check_upright(image));
+  HALYARD_RETURN_IF_ERROR(Canvas::check(image));
   HALYARD_TRY(TensorMap map, image.map(Access::read_write));
-  const MappedPlane plane = map.plane(0);
-  const Canvas canvas{reinterpret_cast<std::uint8_t*>(plane.writable),
-                      static_cast<std::ptrdiff_t>(plane.stride_bytes),
-                      static_cast<int>(image.width()), static_cast<int>(image.height()),
-                      info(*format).channels};
+  const Canvas canvas(image, map);
   return MappedCanvas{std::move(map), canvas};
+}
+
+Status check_colors(std::span<const Color> colors, std::size_t count) {
+  if (colors.size() == count) return {};
+  return fail(Errc::invalid_argument, "colors: must be one for each shape", "{} colours, {} shapes",
+              colors.size(), count);
 }
 
 // The pixels that a box covers, at least one; nullopt for NaN, infinite, empty and inverted boxes.
@@ -108,25 +103,28 @@ struct HALYARD_LOCAL Overlay::Impl {
 
   Impl(Options o, draw::Font f) : options(std::move(o)), font(std::move(f)) {}
 
-  Color color_of(std::int32_t label, std::uint64_t id) const noexcept {
-    const bool by_track = options.color_by == ColorBy::track;
-    return palette_color(by_track ? id : static_cast<std::uint32_t>(label));
+  // `index`: in the list of detections or tracks.
+  Color color_for(std::int32_t label, std::size_t index, std::uint64_t track) const noexcept {
+    if (options.color_by == ColorBy::track) return palette_color(track);
+    if (options.color_by == ColorBy::instance) return palette_color(index);
+    return palette_color(static_cast<std::uint32_t>(label));
   }
   void tag_at(const Canvas& canvas, const Style& style, const Rect& tag, bool round_bottom,
               std::string_view text, const Color& color);
   void box_tag(const Canvas& canvas, const Style& style, const Tag& tag);
   void remember(std::span<const Track> tracks);
   void draw_trails(const Canvas& canvas, const Style& style, std::span<const Track> tracks);
-  std::optional<Tag> draw_box(const Canvas& canvas, const Style& style, const Track& track);
+  std::optional<Tag> draw_box(const Canvas& canvas, const Style& style, const Track& track,
+                              const Color& color);
 };
 
 // Fills the tag and draws its text; capital letters are vertically centred.
 void Overlay::Impl::tag_at(const Canvas& canvas, const Style& style, const Rect& tag,
                            bool round_bottom, std::string_view text, const Color& color) {
-  fill_round(canvas, tag, style.tag_radius, round_bottom, color, corners);
+  fill_round(canvas, tag, style.tag_radius, round_bottom, canvas.ink(color), corners);
   const int baseline = tag.y0 + (tag.height() + font.cap_height(style.text) + 1) / 2;
-  font.draw(canvas, tag, tag.x0 + style.padding, baseline, text, style.text,
-            draw::text_color_on(color));
+  font.draw(canvas.clipped(tag), tag.x0 + style.padding, baseline, text, style.text,
+            canvas.ink(draw::text_color_on(color)));
 }
 
 // Places the tag above the box, over its top line; if there is no space, inside the box below that
@@ -135,11 +133,11 @@ void Overlay::Impl::box_tag(const Canvas& canvas, const Style& style, const Tag&
   if (intersect(tag.outer, canvas.bounds()).empty()) return;
   const int width = font.width(tag.text, style.text) + 2 * style.padding;
   const int height = style.tag_height;
-  const int x = std::max(0, std::min(tag.outer.x0, canvas.width - width));
+  const int x = std::max(0, std::min(tag.outer.x0, canvas.width() - width));
   const int above = tag.outer.y0 + tag.line - height;
   const bool has_room = above >= 0;
   const int y =
-      std::max(0, std::min(has_room ? above : tag.outer.y0 + tag.line, canvas.height - height));
+      std::max(0, std::min(has_room ? above : tag.outer.y0 + tag.line, canvas.height() - height));
   tag_at(canvas, style, {x, y, x + width, y + height}, !has_room, tag.text, tag.color);
 }
 
@@ -158,26 +156,26 @@ void Overlay::Impl::remember(std::span<const Track> tracks) {
 
 void Overlay::Impl::draw_trails(const Canvas& canvas, const Style& style,
                                 std::span<const Track> tracks) {
-  for (const Track& track : tracks) {
-    const auto found = trails.find(track.id);
+  for (std::size_t i = 0; i < tracks.size(); ++i) {
+    const auto found = trails.find(tracks[i].id);
     if (found == trails.end()) continue;
+    const Color color = color_for(tracks[i].label, i, tracks[i].id);
     fading_polyline(canvas, found->second.points, style.trail_width,
-                    color_of(track.label, track.id), trail_alpha);
+                    canvas.ink(color, trail_alpha));
   }
 }
 
 std::optional<Tag> Overlay::Impl::draw_box(const Canvas& canvas, const Style& style,
-                                           const Track& track) {
+                                           const Track& track, const Color& color) {
   const auto rect = pixels_of(track.box);
   if (!rect) return std::nullopt;
-  const Color color = color_of(track.label, track.id);
   const bool coasting = track.detection < 0;
   const int line = coasting ? style.thin_line : style.line;
   const Rect outer = outer_edge(*rect, line);
   if (coasting) {
-    stroke_dashed(canvas, outer, line, style.dash, color);
+    stroke_dashed(canvas, outer, line, style.dash, canvas.ink(color));
   } else {
-    stroke_box(canvas, outer, line, style.radius, color, corners);
+    stroke_box(canvas, outer, line, style.radius, canvas.ink(color), corners);
   }
   return Tag{outer, line, draw::tag_text(options, track), color};
 }
@@ -213,7 +211,7 @@ Status Overlay::draw(Tensor& image, std::span<const Detection> detections) {
   span.arg("count", detections.size());
   HALYARD_TRY(const MappedCanvas target, open_canvas(image));
   const Canvas& canvas = target.canvas;
-  const Style style = draw::style_for(impl_->options, canvas.width, canvas.height);
+  const Style style = draw::style_for(impl_->options, canvas.width(), canvas.height());
   // Detections come best first and are drawn in reverse, so that the best is on top.
   std::vector<Tag> tags;
   tags.reserve(detections.size());
@@ -221,9 +219,9 @@ Status Overlay::draw(Tensor& image, std::span<const Detection> detections) {
     const Detection& d = detections[i];
     const auto rect = pixels_of(d.box);
     if (!rect) continue;
-    const Color color = impl_->color_of(d.label, i);
+    const Color color = impl_->color_for(d.label, i, i);
     const Rect outer = outer_edge(*rect, style.line);
-    stroke_box(canvas, outer, style.line, style.radius, color, impl_->corners);
+    stroke_box(canvas, outer, style.line, style.radius, canvas.ink(color), impl_->corners);
     tags.push_back({outer, style.line, draw::tag_text(impl_->options, d), color});
   }
   for (const Tag& tag : tags)
@@ -237,13 +235,14 @@ Status Overlay::draw(Tensor& image, std::span<const Track> tracks) {
   span.arg("count", tracks.size());
   HALYARD_TRY(const MappedCanvas target, open_canvas(image));
   const Canvas& canvas = target.canvas;
-  const Style style = draw::style_for(impl_->options, canvas.width, canvas.height);
+  const Style style = draw::style_for(impl_->options, canvas.width(), canvas.height());
   impl_->remember(tracks);
   impl_->draw_trails(canvas, style, tracks);
   std::vector<Tag> tags;
   tags.reserve(tracks.size());
-  for (const Track& track : tracks) {
-    auto tag = impl_->draw_box(canvas, style, track);
+  for (std::size_t i = 0; i < tracks.size(); ++i) {
+    const Color color = impl_->color_for(tracks[i].label, i, tracks[i].id);
+    auto tag = impl_->draw_box(canvas, style, tracks[i], color);
     if (tag) tags.push_back(*std::move(tag));
   }
   for (const Tag& tag : tags)
@@ -255,13 +254,35 @@ Status Overlay::text(Tensor& image, int x, int y, std::string_view line, Color b
   const trace::Span span("draw.text");
   HALYARD_TRY(const MappedCanvas target, open_canvas(image));
   const Canvas& canvas = target.canvas;
-  const Style style = draw::style_for(impl_->options, canvas.width, canvas.height);
+  const Style style = draw::style_for(impl_->options, canvas.width(), canvas.height());
   constexpr int far = static_cast<int>(max_coordinate);
   const int left = std::clamp(x, -far, far);
   const int top = std::clamp(y, -far, far);
   const int width = impl_->font.width(line, style.text) + 2 * style.padding;
   impl_->tag_at(canvas, style, {left, top, left + width, top + style.tag_height}, true, line,
                 background);
+  return {};
+}
+
+Status Overlay::outlines(Tensor& image, std::span<const std::array<Point, 4>> quads,
+                         std::span<const Color> colors, int line_px) {
+  const trace::Span span("draw.outlines");
+  if (line_px < 1 || line_px > max_line_px)
+    return fail(Errc::invalid_argument, "line_px must be 1..256", "{}", line_px);
+  HALYARD_RETURN_IF_ERROR(check_colors(colors, quads.size()));
+  HALYARD_TRY(const MappedCanvas target, open_canvas(image));
+  for (std::size_t i = 0; i < quads.size(); ++i)
+    stroke_quad(target.canvas, quads[i], line_px, target.canvas.ink(colors[i]));
+  return {};
+}
+
+Status Overlay::points(Tensor& image, std::span<const Point> points,
+                       std::span<const Color> colors) {
+  const trace::Span span("draw.points");
+  HALYARD_RETURN_IF_ERROR(check_colors(colors, points.size()));
+  HALYARD_TRY(const MappedCanvas target, open_canvas(image));
+  for (std::size_t i = 0; i < points.size(); ++i)
+    fill_dot(target.canvas, points[i], point_px, target.canvas.ink(colors[i]));
   return {};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Colours for classes and tracks: a table, then hues by the golden angle.
-#include "draw/palette.h"
+#include "halyard/palette.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,8 +5,9 @@
 #include <cmath>
 #include <optional>
 
+#include "draw/boxes.h"
+#include "draw/line_clip.h"
 #include "draw/polyline.h"
-#include "draw/shapes.h"
 
 namespace halyard::draw {
 namespace {
@@ -34,30 +35,6 @@ float distance(const Segment& s, float x, float y) noexcept {
   return std::sqrt(ex * ex + ey * ey);
 }
 
-// Parameter range of the segment within the canvas enlarged by `margin` (Liang and Barsky).
-std::optional<std::array<float, 2>> visible_part(const Segment& s, const Canvas& canvas,
-                                                 float margin) noexcept {
-  float from = 0;
-  float to = 1;
-  const auto cut = [&](float start, float delta, float low, float high) {
-    if (delta == 0) return start >= low && start <= high;
-    const float t0 = (low - start) / delta;
-    const float t1 = (high - start) / delta;
-    from = std::max(from, std::min(t0, t1));
-    to = std::min(to, std::max(t0, t1));
-    return from <= to;
-  };
-  const auto w = static_cast<float>(canvas.width);
-  const auto h = static_cast<float>(canvas.height);
-  if (!cut(s.a.x, s.b.x - s.a.x, -margin, w + margin)) return std::nullopt;
-  if (!cut(s.a.y, s.b.y - s.a.y, -margin, h + margin)) return std::nullopt;
-  return std::array{from, to};
-}
-
-Point at(const Segment& s, float t) noexcept {
-  return {s.a.x + (s.b.x - s.a.x) * t, s.a.y + (s.b.y - s.a.y) * t};
-}
-
 // A short piece of the line. `joined`: it begins at the end of the previous piece.
 struct Piece {
   Segment line;
@@ -68,7 +45,7 @@ struct Piece {
 // Appends the visible part of one segment, cut into pieces with opacities from `first` to `last`.
 void append_pieces(const Segment& s, const Canvas& canvas, float margin, float first, float last,
                    bool joined, std::vector<Piece>& pieces) {
-  const auto part = visible_part(s, canvas, margin);
+  const auto part = visible_part(s.a, s.b, canvas.width(), canvas.height(), margin);
   if (!part) return;
   const auto [from, to] = *part;
   const float length = std::hypot(s.b.x - s.a.x, s.b.y - s.a.y) * (to - from);
@@ -77,7 +54,8 @@ void append_pieces(const Segment& s, const Canvas& canvas, float margin, float f
     const float t0 = from + (to - from) * static_cast<float>(i) / static_cast<float>(count);
     const float t1 = from + (to - from) * static_cast<float>(i + 1) / static_cast<float>(count);
     const bool continues = i > 0 || (joined && from == 0 && !pieces.empty());
-    pieces.push_back({{at(s, t0), at(s, t1)}, first + (last - first) * t1, continues});
+    pieces.push_back(
+        {{point_at(s.a, s.b, t0), point_at(s.a, s.b, t1)}, first + (last - first) * t1, continues});
   }
 }
 
@@ -116,38 +94,42 @@ Rect bounds(const Segment& s, float reach) noexcept {
           static_cast<int>(std::ceil(right + reach)), static_cast<int>(std::ceil(bottom + reach))};
 }
 
-// Blends pieces[i], except pixels to which a joined neighbour is nearer.
+// Blends pieces[i], except pixels to which a joined neighbour is nearer. `coverage` is memory.
 void blend_piece(const Canvas& canvas, const std::vector<Piece>& pieces, std::size_t i,
-                 float radius, const Color& color, float alpha) noexcept {
+                 float radius, const Ink& ink, std::vector<std::uint8_t>& coverage) {
   const Piece& piece = pieces[i];
   const Segment* before = piece.joined ? &pieces[i - 1].line : nullptr;
   const Segment* after =
       i + 1 < pieces.size() && pieces[i + 1].joined ? &pieces[i + 1].line : nullptr;
-  const Rect box = intersect(bounds(piece.line, radius + 1), canvas.bounds());
+  const Rect box = intersect(bounds(piece.line, radius + 1), canvas.clip());
+  if (box.empty()) return;
+  coverage.clear();
   for (int py = box.y0; py < box.y1; ++py) {
     const float y = static_cast<float>(py) + 0.5F;
     for (int px = box.x0; px < box.x1; ++px) {
       const float x = static_cast<float>(px) + 0.5F;
       const float d = distance(piece.line, x, y);
       const float part = std::clamp(radius + 0.5F - d, 0.0F, 1.0F);
-      if (part <= 0) continue;
       // In a tie the later piece draws the pixel, so that each pixel is drawn once.
-      if (before != nullptr && distance(*before, x, y) < d) continue;
-      if (after != nullptr && distance(*after, x, y) <= d) continue;
-      const auto opacity = static_cast<unsigned>(std::lround(part * piece.opacity * alpha));
-      if (opacity > 0) blend_pixel(canvas.at(px, py), color, opacity);
+      const bool is_other = part > 0 && ((before != nullptr && distance(*before, x, y) < d) ||
+                                         (after != nullptr && distance(*after, x, y) <= d));
+      const long opacity =
+          is_other ? 0 : std::lround(part * piece.opacity * static_cast<float>(ink.alpha));
+      coverage.push_back(static_cast<std::uint8_t>(opacity));
     }
   }
+  canvas.blend_coverage(box.x0, box.y0, {coverage.data(), box.width(), box.height(), box.width()},
+                        {ink.bytes, 255});
 }
 
 }  // namespace
 
 void fading_polyline(const Canvas& canvas, std::span<const Point> points, float width_px,
-                     const Color& color, unsigned alpha) {
+                     const Ink& ink) {
   const std::vector<Piece> pieces = cut(canvas, points, width_px);
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    blend_piece(canvas, pieces, i, width_px / 2, color, static_cast<float>(std::min(alpha, 255U)));
-  }
+  std::vector<std::uint8_t> coverage;
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    blend_piece(canvas, pieces, i, width_px / 2, ink, coverage);
 }
 
 }  // namespace halyard::draw

@@ -41,7 +41,12 @@ std::vector<int> pixel(const Tensor& image, std::size_t x, std::size_t y) {
 }
 
 const Detection middle{{.25F, .2F, .75F, .8F}, .9F, 0};  // (10, 6) to (30, 24)
-const std::array<MaskColor, 2> colors{{{200, 100, 0, 128}, {0, 50, 250, 255}}};
+const std::array<Color, 2> colors{{{200, 100, 0, 128}, {0, 50, 250, 255}}};
+
+std::array<int, 3> bytes_of_color(int label) {
+  const Color& color = colors[static_cast<std::size_t>(label) % 2];
+  return {color.r, color.g, color.b};
+}
 
 Painter painter() {
   Painter out;
@@ -103,8 +108,7 @@ TEST(compat_draw, a_letterbox_shows_a_part_of_the_input) {
 TEST(compat_draw, the_best_lies_on_top_and_colours_follow_the_mode) {
   const std::vector<Detection> boxes{middle, {{.3F, .3F, .9F, .9F}, .8F, 0}};
   Tensor dst = image_of(PixelFormat::rgb);
-  ASSERT_TRUE(
-      painter().draw_decoded_masks(dst, boxes, {}, {.color_mode = compat::ColorMode::instance}));
+  ASSERT_TRUE(painter().draw_decoded_masks(dst, boxes, {}, {.color_mode = ColorBy::instance}));
   EXPECT_EQ(pixel(dst, 11, 3), (std::vector<int>{200, 100, 0}));
   EXPECT_EQ(pixel(dst, 31, 8), (std::vector<int>{200, 100, 0}));  // both are there
   EXPECT_EQ(pixel(dst, 37, 20), (std::vector<int>{0, 50, 250}));
@@ -191,8 +195,9 @@ TEST(compat_draw, what_cannot_be_drawn_leaves_the_image_as_it_is) {
   EXPECT_EQ(refused({.letterbox = compat::Letterbox{.5F, 0, .5F, 1}}), Errc::invalid_argument);
   EXPECT_EQ(refused({.opacity = std::numeric_limits<float>::quiet_NaN()}), Errc::invalid_argument);
   EXPECT_EQ(refused({}, {}, {&mask, 1}), Errc::invalid_argument);
-  Tensor grey = *Tensor::create_image(width, height, PixelFormat::grey, DType::u8, Memory::mem);
-  EXPECT_EQ(code_of(drawn.draw_decoded_masks(grey, {}, {})), Errc::unsupported);
+  Tensor yuyv = *Tensor::create_image(width, height, PixelFormat::yuyv, DType::u8, Memory::mem);
+  EXPECT_FAILS(drawn.draw_decoded_masks(yuyv, {}, {}), Errc::unsupported,
+               "dst: cannot be drawn on");
   EXPECT_EQ(code_of(drawn.set_class_colors({})), Errc::invalid_argument);
 }
 
@@ -228,8 +233,7 @@ TEST(compat_draw, outlines_of_many_boxes_are_those_of_pixels) {
     const std::size_t channels = info(format).channels;
     for (std::size_t i = 0; i < owner.size(); ++i)
       for (std::size_t c = 0; c < channels; ++c) {
-        const int expected =
-            owner[i] < 0 || c == 3 ? 33 : colors[static_cast<std::size_t>(owner[i]) % 2][c];
+        const int expected = owner[i] < 0 || c == 3 ? 33 : bytes_of_color(owner[i])[c];
         ASSERT_EQ(bytes[is_planar ? c * owner.size() + i : i * channels + c], expected)
             << to_string(format) << " " << i % width << ", " << i / width << " channel " << c;
       }

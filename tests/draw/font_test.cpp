@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "draw/palette.h"
-#include "draw/utf8.h"
+#include "base/text/utf8.h"
+#include "draw/text_color.h"
 #include "support/folder.h"
 #include "support/result.h"
 
@@ -75,8 +75,8 @@ class FontText : public testing::Test {
   }
   std::size_t covered(std::string_view line, const Rect& clip) {
     pixels_.assign(std::size_t{200} * 40 * 3, 0);
-    const Canvas canvas{pixels_.data(), 600, 200, 40, 3};
-    font_->draw(canvas, clip, 5, 30, line, 20, {255, 255, 255});
+    const Canvas canvas(PixelFormat::rgb, {200, 40}, {}, {PixelRows{pixels_.data(), 600}});
+    font_->draw(canvas.clipped(clip), 5, 30, line, 20, {{255, 255, 255, 0}, 255});
     return static_cast<std::size_t>(
         std::count_if(pixels_.begin(), pixels_.end(), [](auto v) { return v > 0; }) / 3);
   }
@@ -116,28 +116,20 @@ TEST(TextColor, is_black_on_light_and_white_on_dark_tags) {
   EXPECT_EQ(text_color_on({30, 30, 160}), (Color{255, 255, 255}));
 }
 
+int squared_distance(const Color& a, const Color& b) {
+  return (a.r - b.r) * (a.r - b.r) + (a.g - b.g) * (a.g - b.g) + (a.b - b.b) * (a.b - b.b);
+}
+
 TEST(Palette, first_colors_are_far_apart_and_stable) {
   for (std::uint64_t i = 0; i < 20; ++i)
-    for (std::uint64_t j = 0; j < i; ++j) {
-      const Color a = palette_color(i);
-      const Color b = palette_color(j);
-      int distance2 = 0;
-      for (std::size_t c = 0; c < 3; ++c)
-        distance2 += (a[c] - b[c]) * (a[c] - b[c]);
-      EXPECT_GE(distance2, 60 * 60) << i << " " << j;
-    }
+    for (std::uint64_t j = 0; j < i; ++j)
+      EXPECT_GE(squared_distance(palette_color(i), palette_color(j)), 60 * 60) << i << " " << j;
   EXPECT_EQ(palette_color(3), palette_color(3));
 }
 
 TEST(Palette, later_colors_differ_from_their_neighbours) {
-  for (std::uint64_t i = 20; i < 2000; ++i) {
-    const Color a = palette_color(i);
-    const Color b = palette_color(i + 1);
-    int distance2 = 0;
-    for (std::size_t c = 0; c < 3; ++c)
-      distance2 += (a[c] - b[c]) * (a[c] - b[c]);
-    EXPECT_GE(distance2, 60 * 60) << i;
-  }
+  for (std::uint64_t i = 20; i < 2000; ++i)
+    EXPECT_GE(squared_distance(palette_color(i), palette_color(i + 1)), 60 * 60) << i;
   EXPECT_NE(palette_color(~std::uint64_t{0}), palette_color(~std::uint64_t{0} - 1));
 }
 

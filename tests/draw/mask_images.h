@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -17,7 +18,7 @@ namespace halyard::test {
 
 inline constexpr PixelFormat formats[] = {
     PixelFormat::rgb,        PixelFormat::bgr,         PixelFormat::rgba, PixelFormat::bgra,
-    PixelFormat::planar_rgb, PixelFormat::planar_rgba, PixelFormat::nv12};
+    PixelFormat::planar_rgb, PixelFormat::planar_rgba, PixelFormat::nv12, PixelFormat::grey};
 
 /// One vector of tight rows for each plane.
 using Planes = std::vector<std::vector<std::uint8_t>>;
@@ -69,14 +70,14 @@ class Plain {
 
   /// `on(x, y)`: whether the mask is on there.
   template <class On>
-  void blend(const On& on, const MaskColor& color, unsigned alpha) {
+  void blend(const On& on, const Color& color, unsigned alpha) {
     blend_each([&](std::size_t x, std::size_t y) { return on(x, y) ? alpha : 0U; },
                [&](std::size_t, std::size_t) { return color; });
   }
 
   /// The weight and the colour of every pixel.
-  template <class Alpha, class Color>
-  void blend_each(const Alpha& alpha, const Color& color) {
+  template <class Alpha, class ColorAt>
+  void blend_each(const Alpha& alpha, const ColorAt& color) {
     for (std::size_t y = 0; y < height_; ++y) {
       for (std::size_t x = 0; x < width_; ++x)
         blend_pixel(x, y, color(x, y), alpha(x, y));
@@ -91,35 +92,42 @@ class Plain {
   const Planes& planes() const { return planes_; }
 
  private:
+  using Bytes = std::array<std::uint8_t, 3>;
+
   // Y, U, V.
-  MaskColor yuv(const MaskColor& c) const {
+  Bytes yuv(const Color& c) const {
     const RgbToYuv m = rgb_to_yuv(colorimetry_.encoding, colorimetry_.range);
-    const double luma = m.kr * c[0] + m.kg * c[1] + m.kb * c[2];
+    const double luma = m.kr * c.r + m.kg * c.g + m.kb * c.b;
     const auto code = [](double v) {
       return static_cast<std::uint8_t>(std::lround(std::clamp(v, 0.0, 255.0)));
     };
-    return {code(m.y_offset + m.y_scale * luma), code(128 + m.u_scale * (c[2] - luma)),
-            code(128 + m.v_scale * (c[0] - luma)), 0};
+    return {code(m.y_offset + m.y_scale * luma), code(128 + m.u_scale * (c.b - luma)),
+            code(128 + m.v_scale * (c.r - luma))};
   }
 
   static void mix(std::uint8_t& pixel, unsigned color, unsigned alpha) {
     pixel = static_cast<std::uint8_t>(std::lround((color * alpha + pixel * (255.0 - alpha)) / 255));
   }
 
-  void blend_pixel(std::size_t x, std::size_t y, const MaskColor& c, unsigned alpha) {
+  void blend_pixel(std::size_t x, std::size_t y, const Color& c, unsigned alpha) {
     const std::size_t at = y * width_ + x;
     if (format_ == PixelFormat::nv12) return mix(planes_[0][at], yuv(c)[0], alpha);
+    if (format_ == PixelFormat::grey) {
+      const double grey = 0.299 * c.r + 0.587 * c.g + 0.114 * c.b;
+      return mix(planes_[0][at], static_cast<unsigned>(std::lround(grey)), alpha);
+    }
+    const Bytes bytes{c.r, c.g, c.b};
     const bool swapped = format_ == PixelFormat::bgr || format_ == PixelFormat::bgra;
     const FormatInfo& facts = info(format_);
     for (std::size_t k = 0; k < 3; ++k) {
       std::uint8_t& pixel =
           facts.kind == FormatKind::planar ? planes_[k][at] : planes_[0][at * facts.channels + k];
-      mix(pixel, c[swapped ? 2 - k : k], alpha);
+      mix(pixel, bytes[swapped ? 2 - k : k], alpha);
     }
   }
 
-  template <class Alpha, class Color>
-  void blend_block(std::size_t x, std::size_t y, const Alpha& alpha, const Color& color) {
+  template <class Alpha, class ColorAt>
+  void blend_block(std::size_t x, std::size_t y, const Alpha& alpha, const ColorAt& color) {
     const std::size_t columns = (width_ + 1) / 2;
     for (std::size_t k = 0; k < 2; ++k) {
       std::uint8_t& pixel = planes_[1][2 * ((y / 2) * columns + x / 2) + k];

@@ -260,6 +260,23 @@ TEST_F(Drawing, colors_follow_the_track_when_asked) {
   EXPECT_EQ(Pixels(image)(20, 70), palette_color(5));
 }
 
+TEST_F(Drawing, colors_follow_the_place_in_the_list_when_asked) {
+  Overlay::Options options;
+  options.color_by = ColorBy::instance;
+  options.line_px = 2;
+  auto o = *Overlay::create(options);
+  Tensor image = plain_image(100, 100), other = plain_image(100, 100);
+  const Track tracks[] = {{5, {20, 50, 40, 90}, 0.9F, 7, 0, 1, {}, {}},
+                          {6, {60, 50, 80, 90}, 0.9F, 7, 1, 1, {}, {}}};
+  const Detection found[] = {{{20, 50, 40, 90}, 0.9F, 7}, {{60, 50, 80, 90}, 0.9F, 7}};
+  ASSERT_TRUE(o.draw(image, tracks));
+  ASSERT_TRUE(o.draw(other, found));
+  for (const Tensor& each : {image, other}) {
+    EXPECT_EQ(Pixels(each)(20, 70), palette_color(0));
+    EXPECT_EQ(Pixels(each)(60, 70), palette_color(1));
+  }
+}
+
 TEST_F(Drawing, text_is_clipped_where_it_leaves_the_image) {
   auto o = overlay(2, 20);
   Tensor image = plain_image(100, 60);
@@ -295,16 +312,50 @@ TEST_F(Drawing, options_outside_their_range_are_refused) {
 TEST_F(Drawing, other_formats_and_dtypes_are_unsupported) {
   auto o = overlay();
   const Detection d{{1, 1, 5, 5}, 0.5F, 0, -1};
-  std::vector<Tensor> images{*Tensor::create_image(16, 16, PixelFormat::nv12),
-                             *Tensor::create_image(16, 16, PixelFormat::grey),
-                             *Tensor::create_image(16, 16, PixelFormat::planar_rgb),
+  std::vector<Tensor> images{*Tensor::create_image(16, 16, PixelFormat::yuyv),
+                             *Tensor::create_image(16, 16, PixelFormat::nv16),
                              *Tensor::create_image(16, 16, PixelFormat::rgb, DType::f32),
-                             *Tensor::create(DType::u8, {16, 16, 3}),
-                             Tensor()};
+                             *Tensor::create(DType::u8, {16, 16, 3}), Tensor()};
   for (Tensor& image : images) {
     const Status status = o.draw(image, {&d, 1});
     EXPECT_FAILS(status, Errc::unsupported);
   }
+}
+
+TEST_F(Drawing, outlines_and_points_have_exactly_their_pixels) {
+  auto o = overlay();
+  Tensor image = plain_image(40, 30);
+  const std::array<Point, 4> quad{{{10.5F, 8.5F}, {20.5F, 8.5F}, {20.5F, 18.5F}, {10.5F, 18.5F}}};
+  const Color red{255, 0, 0}, blue{0, 0, 255};
+  ASSERT_TRUE(o.outlines(image, {&quad, 1}, {&red, 1}, 1));
+  const Point point{30.9F, 10.2F};
+  ASSERT_TRUE(o.points(image, {&point, 1}, {&blue, 1}));
+  const Pixels p(image);
+  for (int y = 0; y < 30; ++y)
+    for (int x = 0; x < 40; ++x) {
+      const bool inside = x >= 10 && x <= 20 && y >= 8 && y <= 18;
+      const bool is_edge = inside && (x == 10 || x == 20 || y == 8 || y == 18);
+      const bool is_point = x >= 28 && x < 33 && y >= 8 && y < 13;
+      EXPECT_EQ(p(x, y), is_edge ? red : is_point ? blue : background_color) << x << ", " << y;
+    }
+}
+
+TEST_F(Drawing, outlines_and_points_that_are_not_finite_change_nothing) {
+  auto o = overlay();
+  Tensor image = plain_image(40, 30);
+  const auto before = bytes_of(image);
+  const std::array<Point, 4> quads[] = {
+      {{{nan, 1}, {2, 2}, {3, 3}, {4, 4}}},
+      {{{1e30F, 1e30F}, {2e30F, 1e30F}, {1e30F, 2e30F}, {3e30F, 3e30F}}}};
+  const Color colors[] = {{1, 2, 3}, {4, 5, 6}};
+  const Point points[] = {{inf, 3}, {-1e30F, 5}};
+  ASSERT_TRUE(o.outlines(image, quads, colors));
+  ASSERT_TRUE(o.points(image, points, colors));
+  EXPECT_EQ(bytes_of(image), before);
+  EXPECT_FAILS(o.outlines(image, quads, {colors, 1}), Errc::invalid_argument, "colors");
+  EXPECT_FAILS(o.points(image, {points, 1}, colors), Errc::invalid_argument, "colors");
+  EXPECT_FAILS(o.outlines(image, quads, colors, 0), Errc::invalid_argument, "line_px");
+  EXPECT_FAILS(o.outlines(image, quads, colors, 257), Errc::invalid_argument, "line_px");
 }
 
 TEST_F(Drawing, an_image_that_carries_an_orientation_is_refused) {

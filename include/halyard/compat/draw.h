@@ -22,9 +22,6 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard::compat {
 
-/// What a colour depends on. `track`: the track if tracks are known, else the index in the list.
-enum class ColorMode : std::uint8_t { label = 0, instance = 1, track = 2 };
-
 /// Left, top, right, bottom of the part of the network's input that shows the image, as fractions
 /// of the input. Right and bottom may not lie before left and top.
 using Letterbox = std::array<float, 4>;
@@ -35,8 +32,8 @@ struct DrawOptions {
   bool keep = false;  ///< draws over the destination's pixels; then background must be null
   float opacity = 1;  ///< multiplied by the alpha of a mask's colour; clamped to [0, 1]
   std::optional<Letterbox> letterbox = {};
-  ColorMode color_mode = ColorMode::label;
-  std::size_t batch = only_element;  ///< for calls that decode
+  ColorBy color_mode = ColorBy::label;  ///< track: the index in the list where no track is known
+  std::size_t batch = only_element;     ///< for calls that decode
 };
 
 /// The resolution of masks. `proto`: the prototypes' resolution, clipped to the box. `scaled`: the
@@ -48,7 +45,7 @@ struct MaskResolution {
 /// Draws masks and boxes. Keeps its memory. Move-only; one thread at a time.
 ///
 /// Boxes are fractions of the network's input; for a decoder of Convention::native and its
-/// prototypes they are in pixels of the input. The destination is u8 rgb, bgr, rgba or bgra. Unless
+/// prototypes they are in pixels of the input. The destination has a format of MaskPainter. Unless
 /// `keep` is set, all of it is written: the background or zeros, then masks, then opaque outlines
 /// of 3 px around the boxes, the best on top. Calls that decode draw rotated boxes as rotated, and
 /// keypoints with a visibility of 0.5 or more as squares of 5 px. Alpha keeps the background's
@@ -69,7 +66,7 @@ class Painter {
 
   /// Colour i is the i-th modulo their number; only the first 20 are used. Alpha is a mask's
   /// opacity. Errors: invalid_argument (no colours).
-  Status set_class_colors(std::span<const MaskColor> colors);
+  Status set_class_colors(std::span<const Color> colors);
 
   /// Draws masks that are already made: instances (one channel, at most as many as boxes; the box
   /// of each is its place), or one mask of class scores.

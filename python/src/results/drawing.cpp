@@ -52,7 +52,7 @@ class Look {
     options_.keep = background.is_none();
     options_.opacity = opacity;
     options_.letterbox = letterbox_from(letterbox);
-    options_.color_mode = enum_from<compat::ColorMode>(color_mode, "color_mode");
+    options_.color_mode = enum_from<ColorBy>(color_mode, "color_mode");
   }
   Look(const Look&) = delete;
   Look& operator=(const Look&) = delete;
@@ -201,12 +201,12 @@ nb::list materialize(PyProcessor& self, nb::handle bbox, nb::handle scores, nb::
 }
 
 void set_class_colors(PyProcessor& self, const nb::object& colors) {
-  std::vector<MaskColor> palette;
+  std::vector<Color> palette;
   for_each_item(colors, "colors", "a sequence of colours, R G B A each", max_class_colors,
                 [&](nb::handle color, std::size_t) {
                   if (!has_attribute(color, "__iter__"))
                     raise(Errc::invalid_argument, "colors: must be four numbers each: R, G, B, A");
-                  palette.push_back(color_from(color, "colors"));
+                  palette.push_back(drawn_color_from(color, "colors"));
                 });
   check(released([&] {
     const std::lock_guard lock(self.painter.mutex);
@@ -232,8 +232,7 @@ void def_drawing(nb::handle type) {
       nb::arg("scores").none() = nb::none(), nb::arg("classes").none() = nb::none(),
       nb::arg("seg").none() = nb::none(), nb::arg("background").none() = nb::none(),
       nb::arg("opacity") = 1.0F, nb::arg("letterbox").none() = nb::none(),
-      nb::arg("color_mode") = enum_to(compat::ColorMode::label),
-      nb::arg("input_dims").none() = nb::none(),
+      nb::arg("color_mode") = enum_to(ColorBy::label), nb::arg("input_dims").none() = nb::none(),
       nb::sig(
           "def draw_decoded_masks(self, dst: Tensor, bbox: Any, scores: Any = None, classes: "
           "Any = None, seg: Sequence[Any] | None = None, background: Any | None = None, "
@@ -258,8 +257,7 @@ void def_drawing(nb::handle type) {
       type, "draw_masks", &draw_masks, nb::arg("decoder"), nb::arg("model_output"), nb::arg("dst"),
       nb::arg("tracker").none() = nb::none(), nb::arg("timestamp").none() = nb::none(),
       nb::arg("background").none() = nb::none(), nb::arg("opacity") = 1.0F,
-      nb::arg("letterbox").none() = nb::none(),
-      nb::arg("color_mode") = enum_to(compat::ColorMode::label),
+      nb::arg("letterbox").none() = nb::none(), nb::arg("color_mode") = enum_to(ColorBy::label),
       nb::arg("batch").none() = nb::none(),
       nb::sig("def draw_masks(self, decoder: Decoder, model_output: Sequence[Any], dst: Tensor, "
               "tracker: halyard._tracking.AnyTracker | None = None, timestamp: int | None = None, "

@@ -3,6 +3,7 @@
 // masks blended onto images.
 #include <nanobind/stl/string.h>
 
+#include <array>
 #include <chrono>
 #include <mutex>
 #include <string>
@@ -20,6 +21,7 @@
 namespace halyard::python {
 namespace {
 
+constexpr std::size_t max_colors = 65536;
 constexpr DetectionNames names{"detections.xyxy", "detections.confidence", "detections.class_id"};
 
 struct OverlayCore {
@@ -91,12 +93,52 @@ void draw_tracks(OverlayCore& self, nb::handle picture, nb::handle boxes, nb::ha
 void text(OverlayCore& self, nb::handle picture, nb::handle x, nb::handle y, nb::handle line,
           nb::handle color) {
   Tensor target = tensor_to_write(picture, "picture");
-  const auto rgba = color_from(color, "color");
+  const Color background = drawn_color_from(color, "color");
   const std::string words = text_from(line, "text");
   const int left = int_from(x, "x"), top = int_from(y, "y");
   check(released([&] {
     const std::lock_guard lock(self.mutex);
-    return self.overlay.text(target, left, top, words, {rgba[0], rgba[1], rgba[2]});
+    return self.overlay.text(target, left, top, words, background);
+  }));
+}
+
+std::vector<Color> colors_from(nb::handle colors) {
+  std::vector<Color> out;
+  for_each_item(colors, "colors", "a list of colours, R G B A each", max_colors,
+                [&](nb::handle item, auto) { out.push_back(drawn_color_from(item, "colors")); });
+  return out;
+}
+
+// x and y of points, one after the other.
+std::vector<Point> points_from(nb::handle numbers) {
+  const auto flat = float_list_from(numbers, "points", std::size_t{8} * max_colors);
+  std::vector<Point> out;
+  for (std::size_t i = 0; i + 1 < flat.size(); i += 2)
+    out.push_back({flat[i], flat[i + 1]});
+  return out;
+}
+
+// Four points for each colour.
+void outlines(OverlayCore& self, nb::handle picture, nb::handle numbers, nb::handle colors) {
+  Tensor target = tensor_to_write(picture, "picture");
+  const auto points = points_from(numbers);
+  const auto inks = colors_from(colors);
+  std::vector<std::array<Point, 4>> quads(points.size() / 4);
+  for (std::size_t i = 0; i < 4 * quads.size(); ++i)
+    quads[i / 4][i % 4] = points[i];
+  check(released([&] {
+    const std::lock_guard lock(self.mutex);
+    return self.overlay.outlines(target, quads, inks);
+  }));
+}
+
+void points(OverlayCore& self, nb::handle picture, nb::handle numbers, nb::handle colors) {
+  Tensor target = tensor_to_write(picture, "picture");
+  const auto places = points_from(numbers);
+  const auto inks = colors_from(colors);
+  check(released([&] {
+    const std::lock_guard lock(self.mutex);
+    return self.overlay.points(target, places, inks);
   }));
 }
 
@@ -105,9 +147,7 @@ void paint(OverlayCore& self, nb::handle picture, nb::handle map, nb::handle col
            FloatArg<"opacity"> opacity) {
   Tensor target = tensor_to_write(picture, "picture");
   const Tensor values = tensor_to_read(map, "map");
-  std::vector<MaskColor> palette;
-  for_each_item(colors, "colors", "a list of colours, R G B A each", 65536,
-                [&](nb::handle item, auto) { palette.push_back(color_from(item, "colors")); });
+  const auto palette = colors_from(colors);
   MaskDrawOptions options;
   options.opacity = opacity;
   options.palette = palette;
@@ -125,7 +165,7 @@ void bind_overlay(nb::module_& m) {
       "palette_color",
       [](nb::handle index) {
         const Color c = palette_color(size_from(index, "index"));
-        return nb::make_tuple(c[0], c[1], c[2]);
+        return nb::make_tuple(c.r, c.g, c.b);
       },
       nb::arg("index"), nb::sig("def palette_color(index: int) -> tuple[int, int, int]"),
       "R, G, B of a class or track: the same index has the same colour.");
@@ -152,6 +192,12 @@ void bind_overlay(nb::module_& m) {
            nb::arg("color"),
            nb::sig("def text(self, picture: Any, x: int, y: int, text: str, color: Sequence[int]) "
                    "-> None"))
+      .def("outlines", &outlines, nb::arg("picture"), nb::arg("points"), nb::arg("colors"),
+           nb::sig("def outlines(self, picture: Any, points: Sequence[float], colors: "
+                   "Sequence[Sequence[int]]) -> None"))
+      .def("points", &points, nb::arg("picture"), nb::arg("points"), nb::arg("colors"),
+           nb::sig("def points(self, picture: Any, points: Sequence[float], colors: "
+                   "Sequence[Sequence[int]]) -> None"))
       .def("paint", &paint, nb::arg("picture"), nb::arg("map"), nb::arg("colors"),
            nb::arg("opacity"),
            nb::sig("def paint(self, picture: Any, map: Any, colors: Sequence[Sequence[int]], "

@@ -39,8 +39,8 @@ Result<compat::DrawOptions> options_of(const DrawRequest& request) {
     out.background = &request.background->tensor;
   }
   HALYARD_TRY(out.color_mode,
-              capi::enumerator<compat::ColorMode>(request.color_mode, HAL_COLOR_MODE_TRACK,
-                                                  "color_mode: must be a value of hal_color_mode"));
+              capi::enumerator<ColorBy>(request.color_mode, HAL_COLOR_MODE_TRACK,
+                                        "color_mode: must be a value of hal_color_mode"));
   out.opacity = request.opacity;
   HALYARD_TRY(out.letterbox, letterbox_from(request.letterbox));
   return out;
@@ -218,7 +218,7 @@ int hal_image_processor_set_class_colors(hal_image_processor* processor, const u
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_RETURN_IF_ERROR(checked(processor, "processor"));
     if (colors == nullptr) return capi::null_argument("colors: is NULL");
-    std::vector<MaskColor> made;
+    std::vector<Color> made;
     for (std::size_t i = 0; i < std::min<std::size_t>(num_colors, 20); ++i)
       made.push_back({colors[i][0], colors[i][1], colors[i][2], colors[i][3]});
     HALYARD_RETURN_IF_ERROR(processor->painter.set_class_colors(made));

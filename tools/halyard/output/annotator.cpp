@@ -100,7 +100,7 @@ Status Annotator::draw_masks(Job& job) {
     }
     boxes.resize(rows_.size());
     HALYARD_RETURN_IF_ERROR(masks.select(rows_));
-    drawing.color_by = MaskColorBy::track;
+    drawing.color_by = ColorBy::track;
     drawing.track_ids = track_ids_;
   }
   const Status drawn = painter_.draw(job.canvas, masks, boxes, drawing);

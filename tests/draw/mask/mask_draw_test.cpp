@@ -20,7 +20,7 @@ using test::FrameShape;
 using test::MaskFrame;
 using test::random_frame;
 
-constexpr MaskColor palette[] = {{255, 0, 0, 255}, {0, 255, 40, 180}, {10, 20, 255, 77}};
+constexpr Color palette[] = {{255, 0, 0, 255}, {0, 255, 40, 180}, {10, 20, 255, 77}};
 
 MaskFrame frame_of(unsigned seed, std::size_t masks = 6) {
   FrameShape shape;
@@ -31,8 +31,8 @@ MaskFrame frame_of(unsigned seed, std::size_t masks = 6) {
   return out;
 }
 
-unsigned weight(float opacity, const MaskColor& color) {
-  return static_cast<unsigned>(std::lround(static_cast<double>(opacity) * color[3]));
+unsigned weight(float opacity, const Color& color) {
+  return static_cast<unsigned>(std::lround(static_cast<double>(opacity) * color.a));
 }
 
 // Worst first, so that the best lies on top.
@@ -41,7 +41,7 @@ Planes expected(const Tensor& image, const MaskSet& set, std::span<const Detecti
   Plain plain(image);
   for (std::size_t i = set.size(); i-- > 0;) {
     const MaskView mask = set[i];
-    const MaskColor& color = palette[static_cast<std::size_t>(detections[i].label) % 3];
+    const Color& color = palette[static_cast<std::size_t>(detections[i].label) % 3];
     plain.blend(
         [&](std::size_t px, std::size_t py) {
           const auto x = static_cast<std::int32_t>(px) - mask.region.x;
@@ -220,12 +220,11 @@ TEST(MaskDraw, colours_are_those_of_class_place_or_track) {
   };
   const auto color = [](std::uint64_t i) {
     const Color c = palette_color(i);
-    return std::vector<std::uint8_t>{c[0], c[1], c[2]};
+    return std::vector<std::uint8_t>{c.r, c.g, c.b};
   };
   EXPECT_EQ(drawn({.opacity = 1}), std::pair(color(7), color(5)));
-  EXPECT_EQ(drawn({.opacity = 1, .color_by = MaskColorBy::instance}),
-            std::pair(color(0), color(1)));
-  EXPECT_EQ(drawn({.opacity = 1, .color_by = MaskColorBy::track, .track_ids = ids}),
+  EXPECT_EQ(drawn({.opacity = 1, .color_by = ColorBy::instance}), std::pair(color(0), color(1)));
+  EXPECT_EQ(drawn({.opacity = 1, .color_by = ColorBy::track, .track_ids = ids}),
             std::pair(color(1'000'000'007), color(3)));
   const std::vector<std::uint8_t> none{0, 0, 0};
   EXPECT_EQ(drawn({.opacity = 1, .ignored_label = 7}), std::pair(none, color(5)));
@@ -324,7 +323,7 @@ TEST_F(MaskDrawErrors, images) {
 TEST_F(MaskDrawErrors, track_ids) {
   const std::uint64_t ids[] = {1, 2, 3};
   expect(Errc::invalid_argument, "track_ids",
-         [&] { return draw({.color_by = MaskColorBy::track, .track_ids = ids}); });
+         [&] { return draw({.color_by = ColorBy::track, .track_ids = ids}); });
 }
 
 TEST_F(MaskDrawErrors, backgrounds) {

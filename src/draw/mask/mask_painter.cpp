@@ -8,35 +8,31 @@
 
 #include "base/text/format_error.h"
 #include "decode/mask/mask_plan.h"
-#include "draw/mask_painter.h"
-#include "draw/mask_workspace.h"
-#include "halyard/draw.h"
+#include "draw/mask/mask_painter.h"
+#include "draw/mask/paint_workspace.h"
 #include "halyard/trace.h"
 
 namespace halyard {
 namespace {
 
+using draw::Canvas;
 using draw::MaskBits;
-using draw::MaskCanvas;
-
-constexpr std::size_t row_margin = 64;  // before a row: one byte is used, the rest is for alignment
-constexpr std::size_t row_padding = 64 + decode::byte_padding;
 
 Status check_tracks(std::span<const Detection> detections, const MaskDrawOptions& options) {
-  if (options.color_by != MaskColorBy::track || options.track_ids.size() == detections.size())
+  if (options.color_by != ColorBy::track || options.track_ids.size() == detections.size())
     return {};
   return fail(Errc::invalid_argument, "track_ids: must be one per detection",
               "{} ids, {} detections", options.track_ids.size(), detections.size());
 }
 
 // Makes the inks of all detections; the ink of an ignored detection has alpha 0.
-void make_inks(const MaskCanvas& canvas, std::span<const Detection> detections,
+void make_inks(const Canvas& canvas, std::span<const Detection> detections,
                const MaskDrawOptions& options, std::vector<draw::Ink>& inks) {
   inks.clear();
   for (std::size_t i = 0; i < detections.size(); ++i) {
     std::uint64_t index = static_cast<std::uint32_t>(detections[i].label);
-    if (options.color_by == MaskColorBy::instance) index = i;
-    if (options.color_by == MaskColorBy::track) index = options.track_ids[i];
+    if (options.color_by == ColorBy::instance) index = i;
+    if (options.color_by == ColorBy::track) index = options.track_ids[i];
     inks.push_back(ink_for(canvas, options, index));
     if (options.ignored_label == detections[i].label) inks.back().alpha = 0;
   }
@@ -45,10 +41,10 @@ void make_inks(const MaskCanvas& canvas, std::span<const Detection> detections,
 // Calls draw(i, rows) for the masks end-1..first and their rows, band by band from the top.
 // `rows_of(i)` returns the rows of mask i.
 template <class RowsOf, class Draw>
-void each_band(std::size_t first, std::size_t end, std::size_t height, const RowsOf& rows_of,
+void each_band(std::size_t first, std::size_t end, std::int32_t height, const RowsOf& rows_of,
                const Draw& draw) {
   constexpr auto step = static_cast<std::int32_t>(draw::band_rows);
-  for (std::int32_t y = 0; y < static_cast<std::int32_t>(height); y += step) {
+  for (std::int32_t y = 0; y < height; y += step) {
     for (std::size_t i = end; i-- > first;) {
       const decode::PixelRange rows = rows_of(i);
       const decode::PixelRange part{std::max(rows.begin, y), std::min(rows.end, y + step)};
@@ -70,7 +66,7 @@ std::size_t place_group(decode::MaskWorkspace& work, std::size_t end, std::size_
   return first;
 }
 
-void draw_group(draw::PaintWorkspace& own, const MaskCanvas& canvas, std::size_t first,
+void draw_group(draw::PaintWorkspace& own, const Canvas& canvas, std::size_t first,
                 std::size_t end) {
   decode::MaskWorkspace& work = own.masks;
   const auto rows_of = [&](std::size_t i) {
@@ -78,12 +74,12 @@ void draw_group(draw::PaintWorkspace& own, const MaskCanvas& canvas, std::size_t
   };
   each_band(first, end, canvas.height(), rows_of, [&](std::size_t i, decode::PixelRange rows) {
     const decode::MaskPlan& plan = work.plans[i];
-    MaskBits bits = own.band(static_cast<std::size_t>(plan.columns.length()),
-                             static_cast<std::size_t>(rows.length()));
+    MaskBits bits = own.band.rows(static_cast<std::size_t>(plan.columns.length()),
+                                  static_cast<std::size_t>(rows.length()));
     bits.x = static_cast<std::size_t>(plan.columns.begin);
     bits.y = static_cast<std::size_t>(rows.begin);
     sample_rows(work, plan, rows, {bits.data, bits.stride});
-    canvas.blend(bits, own.inks[i]);
+    canvas.blend_mask(bits, own.inks[i]);
   });
 }
 
@@ -92,7 +88,7 @@ void draw_group(draw::PaintWorkspace& own, const MaskCanvas& canvas, std::size_t
 namespace draw {
 
 Status check_options(const Tensor& image, const MaskDrawOptions& options) {
-  HALYARD_RETURN_IF_ERROR(MaskCanvas::check(image));
+  HALYARD_RETURN_IF_ERROR(Canvas::check(image));
   if (!(options.opacity >= 0 && options.opacity <= 1))
     return fail(Errc::invalid_argument, "opacity: must be 0..1", "{}", options.opacity);
   if (options.background == nullptr) return {};
@@ -114,31 +110,19 @@ Status lay_base(Tensor& image, const MaskDrawOptions& options) {
   if (options.background != nullptr) return copy(*options.background, image);
   if (!options.clear) return {};
   HALYARD_TRY(const TensorMap map, image.map(Access::write));
-  MaskCanvas(image, map).clear();
+  const Canvas canvas(image, map);
+  canvas.start_rows(nullptr, 0, canvas.height());
   return {};
 }
 
-Ink ink_for(const MaskCanvas& canvas, const MaskDrawOptions& options,
-            std::uint64_t index) noexcept {
-  MaskColor color;
-  if (options.palette.empty()) {
-    const Color opaque = palette_color(index);
-    color = {opaque[0], opaque[1], opaque[2], 255};
-  } else {
-    color = options.palette[index % options.palette.size()];
-  }
-  const double alpha = static_cast<double>(options.opacity) * color[3];
+Ink ink_for(const Canvas& canvas, const MaskDrawOptions& options, std::uint64_t index) noexcept {
+  const Color color = options.palette.empty() ? palette_color(index)
+                                              : options.palette[index % options.palette.size()];
+  const double alpha = static_cast<double>(options.opacity) * color.a;
   return canvas.ink(color, static_cast<unsigned>(std::lround(alpha)));
 }
 
 }  // namespace draw
-
-MaskBits draw::PaintWorkspace::band(std::size_t width, std::size_t rows) {
-  const std::size_t stride = (width + row_margin + row_padding + 63) / 64 * 64;
-  const std::size_t bytes = stride * (rows + 2);
-  if (bits.size() < bytes) bits.resize(bytes);
-  return {bits.data() + stride + row_margin, stride, 0, 0, width, rows};
-}
 
 MaskPainter::MaskPainter() noexcept = default;
 MaskPainter::MaskPainter(MaskPainter&&) noexcept = default;
@@ -161,7 +145,7 @@ Status MaskPainter::draw(Tensor& image, const MaskPrototypes& prototypes,
     grid.data += static_cast<std::ptrdiff_t>(prototypes.batch) * from.layout().stride_bytes[0];
   HALYARD_RETURN_IF_ERROR(draw::lay_base(image, options));
   HALYARD_TRY(const TensorMap map, image.map(Access::read_write));
-  const MaskCanvas canvas(image, map);
+  const Canvas canvas(image, map);
   if (!workspace_) workspace_ = std::make_unique<draw::PaintWorkspace>();
   decode::MaskWorkspace& work = workspace_->masks;
   make_inks(canvas, detections, options, workspace_->inks);
@@ -197,7 +181,7 @@ Status MaskPainter::draw(Tensor& image, const MaskSet& masks, std::span<const De
   }
   HALYARD_RETURN_IF_ERROR(draw::lay_base(image, options));
   HALYARD_TRY(const TensorMap map, image.map(Access::read_write));
-  const MaskCanvas canvas(image, map);
+  const Canvas canvas(image, map);
   if (!workspace_) workspace_ = std::make_unique<draw::PaintWorkspace>();
   make_inks(canvas, detections, options, workspace_->inks);
   const auto rows_of = [&](std::size_t i) {
@@ -207,15 +191,15 @@ Status MaskPainter::draw(Tensor& image, const MaskSet& masks, std::span<const De
   };
   const auto draw_rows = [&](std::size_t i, decode::PixelRange rows) {
     const MaskView mask = masks[i];
-    MaskBits bits = workspace_->band(static_cast<std::size_t>(mask.region.width),
-                                     static_cast<std::size_t>(rows.length()));
+    MaskBits bits = workspace_->band.rows(static_cast<std::size_t>(mask.region.width),
+                                          static_cast<std::size_t>(rows.length()));
     bits.x = static_cast<std::size_t>(mask.region.x);
     bits.y = static_cast<std::size_t>(rows.begin);
     for (std::size_t y = 0; y < bits.height; ++y) {
       const std::int32_t row = rows.begin - mask.region.y + static_cast<std::int32_t>(y);
       std::memcpy(bits.data + y * bits.stride, mask.row(row), bits.width);
     }
-    canvas.blend(bits, workspace_->inks[i]);
+    canvas.blend_mask(bits, workspace_->inks[i]);
   };
   each_band(0, masks.size(), canvas.height(), rows_of, draw_rows);
   return {};

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes: box outlines and filled tags, anti-aliased where they are not axis-aligned. They use
-// pixels and colours, and do not depend on detections.
+// Shapes: box outlines and filled tags, with anti-aliased corners. They use pixels and inks, and do
+// not depend on detections.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "draw/canvas.h"
-#include "halyard/geometry.h"
 
 namespace halyard::draw {
 
-/// Coverage of the top left corner of a rounded box; the other three are its mirror images.
+/// Coverage of the upper corners of a rounded box. Each has radius + 1 rows and columns: the last
+/// row and the inner column are those of the straight sides. The lower corners are mirror images.
 struct Corner {
   int radius = 0;
-  std::vector<std::uint8_t> coverage;  ///< radius x radius
+  std::vector<std::uint8_t> left;
+  std::vector<std::uint8_t> right;
 };
 
 /// Corners by (radius, line width); line width 0 is the filled corner. They are few: one image size
@@ -30,16 +30,20 @@ class CornerCache {
   std::map<std::pair<int, int>, Corner> corners_;
 };
 
-/// Outline of `line` pixels whose outer edge is `outer`; filled if the inside is empty.
-void stroke_box(const Canvas& canvas, const Rect& outer, int line, int radius, const Color& color,
+/// Outline of `line` pixels whose outer edge is `outer`; filled if the inside is empty. Corners
+/// that are rounded by less than the line are square.
+void stroke_box(const Canvas& canvas, const Rect& outer, int line, int radius, const Ink& ink,
                 CornerCache& corners);
+
+/// As above, with square corners.
+void stroke_box(const Canvas& canvas, const Rect& outer, int line, const Ink& ink) noexcept;
 
 /// As above, with dashes of `dash` pixels, equal gaps and square corners.
 void stroke_dashed(const Canvas& canvas, const Rect& outer, int line, int dash,
-                   const Color& color) noexcept;
+                   const Ink& ink) noexcept;
 
 /// Filled rectangle; `round_bottom` false keeps the two lower corners square.
 void fill_round(const Canvas& canvas, const Rect& rect, int radius, bool round_bottom,
-                const Color& color, CornerCache& corners);
+                const Ink& ink, CornerCache& corners);
 
 }  // namespace halyard::draw

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Between two columns of a mask the sampled value is linear. So each cell between two columns is
 // decided at once as on or off, or pixel by pixel if its ends differ.
-#include "compat/byte_mask.h"
+#include "draw/mask/scaled_mask.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
-namespace halyard::compat {
+namespace halyard::draw {
 namespace {
 
 constexpr float on = 127.5F;
@@ -53,7 +54,7 @@ void find_cells(const Axis& x, std::size_t samples, std::vector<std::int32_t>& c
 
 // Samples the mask at the vertical position `v`, once per column of the mask. The last sample
 // repeats.
-void sample_row(const Segmentation& mask, float v, std::vector<float>& row) {
+void sample_row(const ByteMask& mask, float v, std::vector<float>& row) {
   const auto upper = static_cast<std::size_t>(v);
   const std::size_t lower = std::min(upper + 1, mask.height - 1);
   const float part = v - static_cast<float>(upper);
@@ -64,13 +65,13 @@ void sample_row(const Segmentation& mask, float v, std::vector<float>& row) {
   row[mask.width] = row[mask.width - 1];
 }
 
-// Calls `blend(begin, end)` for each run of columns that are on.
-template <class Blend>
+// Calls `use(begin, end)` for each run of columns that are on.
+template <class Use>
 void each_run(const Axis& x, const std::vector<std::int32_t>& cells, const std::vector<float>& row,
-              const Blend& blend) {
+              const Use& use) {
   std::int32_t begin = -1;  // begin of the open run; -1: none
   const auto close = [&](std::int32_t end) {
-    if (begin >= 0 && begin < end) blend(begin, end);
+    if (begin >= 0 && begin < end) use(begin, end);
     begin = -1;
   };
   for (std::size_t j = 0; j + 1 < cells.size(); ++j) {
@@ -98,19 +99,30 @@ void each_run(const Axis& x, const std::vector<std::int32_t>& cells, const std::
 
 }  // namespace
 
-void ByteMask::blend(const Segmentation& mask, const Box& box, Target& target,
-                     const std::array<Paint, 4>& paints) {
+void ScaledMask::blend(const ByteMask& mask, const Box& box, const Canvas& canvas, const Ink& ink) {
   if (!is_finite_with_area(box) || mask.width == 0 || mask.height == 0) return;
-  const Axis x(box.x1, box.x2, target.size().width, mask.width);
-  const Axis y(box.y1, box.y2, target.size().height, mask.height);
+  const Axis x(box.x1, box.x2, canvas.width(), mask.width);
+  const Axis y(box.y1, box.y2, canvas.height(), mask.height);
   if (x.first >= x.last) return;
   find_cells(x, mask.width, cells_);
   row_.resize(mask.width + 1);
-  for (std::int32_t line = y.first; line < y.last; ++line) {
-    sample_row(mask, y.at(line), row_);
-    each_run(x, cells_, row_,
-             [&](std::int32_t begin, std::int32_t end) { target.blend(line, begin, end, paints); });
+  constexpr auto step = static_cast<std::int32_t>(band_rows);
+  for (std::int32_t top = y.first, next = 0; top < y.last; top = next) {
+    next = std::min((top / step + 1) * step, y.last);
+    MaskBits bits = band_.rows(static_cast<std::size_t>(x.last - x.first),
+                               static_cast<std::size_t>(next - top));
+    bits.x = static_cast<std::size_t>(x.first);
+    bits.y = static_cast<std::size_t>(top);
+    for (std::int32_t line = top; line < next; ++line) {
+      std::uint8_t* const to = bits.data + static_cast<std::size_t>(line - top) * bits.stride;
+      std::memset(to, 0, bits.width);
+      sample_row(mask, y.at(line), row_);
+      each_run(x, cells_, row_, [&](std::int32_t begin, std::int32_t end) {
+        std::memset(to + (begin - x.first), 255, static_cast<std::size_t>(end - begin));
+      });
+    }
+    canvas.blend_mask(bits, ink);
   }
 }
 
-}  // namespace halyard::compat
+}  // namespace halyard::draw

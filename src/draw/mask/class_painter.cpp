@@ -4,15 +4,15 @@
 #include <utility>
 
 #include "base/text/format_error.h"
-#include "draw/mask_painter.h"
-#include "draw/mask_workspace.h"
+#include "draw/mask/mask_painter.h"
+#include "draw/mask/paint_workspace.h"
 #include "halyard/trace.h"
 
 namespace halyard {
 namespace {
 
+using draw::Canvas;
 using draw::Ink;
-using draw::MaskCanvas;
 
 Status check_map(const Tensor& image, const Tensor& map, const MaskDrawOptions& options) {
   if (options.content)
@@ -36,7 +36,7 @@ Status check_map(const Tensor& image, const Tensor& map, const MaskDrawOptions& 
 // Inks by class id, made when a class first occurs.
 class Inks {
  public:
-  Inks(draw::PaintWorkspace& own, const MaskCanvas& canvas, const MaskDrawOptions& options)
+  Inks(draw::PaintWorkspace& own, const Canvas& canvas, const MaskDrawOptions& options)
       : own_(own), canvas_(canvas), options_(options) {
     ++own_.frame;
   }
@@ -52,19 +52,19 @@ class Inks {
 
  private:
   draw::PaintWorkspace& own_;
-  const MaskCanvas& canvas_;
+  const Canvas& canvas_;
   const MaskDrawOptions& options_;
 };
 
 template <class Id>
-void draw_row(const MaskCanvas& canvas, const Id* ids, std::size_t y, const std::uint8_t* ones,
-              Inks& inks) {
-  for (std::size_t x = 0, end = 0; x < canvas.width(); x = end) {
+void draw_row(const Canvas& canvas, const Id* ids, std::size_t y, Inks& inks) {
+  const auto width = static_cast<std::size_t>(canvas.width());
+  for (std::size_t x = 0, end = 0; x < width; x = end) {
     end = x + 1;
-    while (end < canvas.width() && ids[end] == ids[x])
+    while (end < width && ids[end] == ids[x])
       ++end;
     const Ink& ink = inks.of(ids[x]);
-    if (ink.alpha != 0) canvas.blend_run(x, y, end - x, ones, ink);
+    if (ink.alpha != 0) canvas.blend_run(x, y, end - x, ink);
   }
 }
 
@@ -79,9 +79,9 @@ std::uint8_t blended_chroma(unsigned old, const Ink* const (&inks)[4], std::size
 }
 
 template <class Id>
-void draw_blocks(const MaskCanvas& canvas, const Id* upper, const Id* lower, std::size_t y,
+void draw_blocks(const Canvas& canvas, const Id* upper, const Id* lower, std::size_t y,
                  Inks& inks) {
-  const std::size_t last = canvas.width() - 1;
+  const auto last = static_cast<std::size_t>(canvas.width() - 1);
   for (std::size_t x = 0; x <= last; x += 2) {
     const std::size_t next = std::min(x + 1, last);
     const Id ids[4] = {upper[x], upper[next], lower[x], lower[next]};
@@ -96,16 +96,16 @@ void draw_blocks(const MaskCanvas& canvas, const Id* upper, const Id* lower, std
 }
 
 template <class Id>
-void draw_map(const MaskCanvas& canvas, const TensorMap& map, const std::uint8_t* ones,
-              Inks& inks) {
+void draw_map(const Canvas& canvas, const TensorMap& map, Inks& inks) {
   const auto row = [&](std::size_t y) {
     return reinterpret_cast<const Id*>(map.data() + static_cast<std::ptrdiff_t>(y) *
                                                         map.layout().stride_bytes[0]);
   };
-  for (std::size_t y = 0; y < canvas.height(); ++y) {
-    draw_row(canvas, row(y), y, ones, inks);
+  const auto height = static_cast<std::size_t>(canvas.height());
+  for (std::size_t y = 0; y < height; ++y) {
+    draw_row(canvas, row(y), y, inks);
     if (canvas.is_nv12() && y % 2 == 0)
-      draw_blocks(canvas, row(y), row(std::min(y + 1, canvas.height() - 1)), y, inks);
+      draw_blocks(canvas, row(y), row(std::min(y + 1, height - 1)), y, inks);
   }
 }
 
@@ -118,14 +118,13 @@ Status MaskPainter::draw(Tensor& image, const Tensor& class_map, const MaskDrawO
   HALYARD_TRY(const TensorMap from, class_map.map(Access::read));
   HALYARD_RETURN_IF_ERROR(draw::lay_base(image, options));
   HALYARD_TRY(const TensorMap map, image.map(Access::read_write));
-  const MaskCanvas canvas(image, map);
+  const Canvas canvas(image, map);
   if (!workspace_) workspace_ = std::make_unique<draw::PaintWorkspace>();
-  if (workspace_->ones.size() < canvas.width()) workspace_->ones.assign(canvas.width(), 255);
   Inks inks(*workspace_, canvas, options);
   if (class_map.dtype() == DType::u8) {
-    draw_map<std::uint8_t>(canvas, from, workspace_->ones.data(), inks);
+    draw_map<std::uint8_t>(canvas, from, inks);
   } else {
-    draw_map<std::uint16_t>(canvas, from, workspace_->ones.data(), inks);
+    draw_map<std::uint16_t>(canvas, from, inks);
   }
   return {};
 }

@@ -2,7 +2,8 @@
 // Functions that the painters of masks and of class maps share.
 #pragma once
 
-#include "draw/mask_workspace.h"
+#include "draw/mask/paint_workspace.h"
+#include "halyard/mask_draw.h"
 
 namespace halyard::draw {
 
@@ -13,6 +14,6 @@ Status check_options(const Tensor& image, const MaskDrawOptions& options);
 Status lay_base(Tensor& image, const MaskDrawOptions& options);
 
 /// The colour of class, instance or track `index`.
-Ink ink_for(const MaskCanvas& canvas, const MaskDrawOptions& options, std::uint64_t index) noexcept;
+Ink ink_for(const Canvas& canvas, const MaskDrawOptions& options, std::uint64_t index) noexcept;
 
 }  // namespace halyard::draw

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills, outlines, dashes and trails on images of known content, with guarded surroundings.
-#include "draw/shapes.h"
+#include "draw/boxes.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,8 @@
 namespace halyard::draw {
 namespace {
 
-constexpr Color red{255, 0, 0};
+const Ink red{{255, 0, 0, 0}, 255};
+
 constexpr std::uint8_t canary = 0xA5;
 
 // A canvas inside a larger block: 8 guard rows above and below, 8 guard bytes beside each row.
@@ -35,7 +36,8 @@ struct Guarded {
     return static_cast<std::size_t>((y + guard) * (width * channels + 2 * guard) + guard + byte);
   }
   Canvas canvas() {
-    return {block.data() + index(0, 0), width * channels + 2 * guard, width, height, channels};
+    const PixelRows rows{block.data() + index(0, 0), width * channels + 2 * guard};
+    return {channels == 3 ? PixelFormat::rgb : PixelFormat::rgba, {width, height}, {}, {rows}};
   }
   bool is_set(int x, int y) const { return block[index(x * channels, y)] == 255; }
   int count() const {
@@ -60,7 +62,7 @@ class Clipping : public testing::TestWithParam<std::tuple<int, Rect>> {};
 TEST_P(Clipping, of_a_fill_is_exact_on_all_sides) {
   const auto [channels, rect] = GetParam();
   Guarded g(20, 12, channels);
-  fill(g.canvas(), rect, red);
+  g.canvas().fill(rect, red);
   for (int y = 0; y < 12; ++y)
     for (int x = 0; x < 20; ++x)
       EXPECT_EQ(g.is_set(x, y), x >= rect.x0 && x < rect.x1 && y >= rect.y0 && y < rect.y1);
@@ -111,7 +113,7 @@ TEST_P(Clipping, of_a_trail_leaves_all_that_lies_on_the_canvas_and_nothing_else)
                                   {static_cast<float>(rect.x0), static_cast<float>(rect.y1)}};
   for (const auto& [width, height] : {std::pair{20, 12}, std::pair{12, 36}}) {
     Guarded g(width, height, channels);
-    fading_polyline(g.canvas(), points, 5, red, 255);
+    fading_polyline(g.canvas(), points, 5, red);
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x) {
         const double away = distance(points, x, y);
@@ -223,7 +225,9 @@ TEST(Shapes, blending_is_the_exact_rounded_mean) {
   for (unsigned alpha = 0; alpha < 256; ++alpha)
     for (unsigned value : {0U, 1U, 77U, 128U, 254U, 255U}) {
       std::uint8_t pixel[3] = {static_cast<std::uint8_t>(value), 0, 0};
-      blend_pixel(pixel, {200, 0, 0}, alpha);
+      const auto coverage = static_cast<std::uint8_t>(alpha);
+      const Canvas canvas(PixelFormat::rgb, {1, 1}, {}, {PixelRows{pixel, 3}});
+      canvas.blend_coverage(0, 0, {&coverage, 1, 1, 1}, {{200, 0, 0, 0}, 255});
       EXPECT_EQ(pixel[0], std::lround((200.0 * alpha + value * (255.0 - alpha)) / 255.0));
     }
 }
@@ -233,7 +237,7 @@ TEST(Shapes, trail_fades_towards_its_oldest_end) {
   std::vector<Point> points;
   for (int i = 0; i < 19; ++i)
     points.push_back({10.0F + 10.0F * static_cast<float>(i), 10});
-  fading_polyline(g.canvas(), points, 3, red, 255);
+  fading_polyline(g.canvas(), points, 3, red);
   int last = 0;
   for (int x = 16; x < 190; x += 10) {
     const int value = g.block[g.index(x * 3, 10)];
@@ -246,7 +250,7 @@ TEST(Shapes, trail_fades_towards_its_oldest_end) {
 TEST(Shapes, trail_joints_show_no_dots) {
   Guarded g(100, 40, 3);
   const std::vector<Point> points{{10, 20}, {30, 20}, {50, 20}, {70, 20}, {90, 20}};
-  fading_polyline(g.canvas(), points, 4, red, 128);
+  fading_polyline(g.canvas(), points, 4, {red.bytes, 128});
   for (int x = 11; x < 89; ++x) {
     // Never brighter than a little above the pixel before: a doubly blended joint would be.
     EXPECT_LE(g.block[g.index((x + 1) * 3, 20)], g.block[g.index(x * 3, 20)] + 26) << x;
@@ -260,7 +264,7 @@ TEST(Shapes, trail_survives_points_that_are_no_numbers) {
   constexpr float inf = std::numeric_limits<float>::infinity();
   const std::vector<Point> points{{nan, 1}, {2, 2},    {inf, 3},   {4, 4},
                                   {8, 4},   {8, -inf}, {3e30F, 2}, {9, 9}};
-  fading_polyline(g.canvas(), points, 2, red, 255);
+  fading_polyline(g.canvas(), points, 2, red);
   EXPECT_GT(g.block[g.index(6 * 4, 4)], 0);  // the one whole segment is there
   EXPECT_TRUE(g.is_guard_whole());
 }

@@ -4,12 +4,12 @@
 // most 255 * 255 + 128 = 65153, which fits u16. Chroma: c a n + p (1020 - a n) + 510 with n of four
 // pixels on, at most 255 * 1020 + 510 = 260610, in u32. The divisions by 255 and 1020 are exact
 // with rounding.
-#include "draw/blend.h"
+#include "draw/mask/mask_blend.h"
 
 // The portable target replaces the one with single lanes, which has no shuffles.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "draw/blend.cpp"
+#define HWY_TARGET_INCLUDE "draw/mask/mask_blend.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target.h first: it includes this file once per target
 #include <hwy/highway.h>

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "draw/blend.h"
+#include "draw/mask/mask_blend.h"
 #include "draw/mask_images.h"
 
 namespace halyard::test {
@@ -13,7 +13,7 @@ namespace {
 
 using draw::Ink;
 
-constexpr MaskColor palette[] = {{255, 0, 0, 255}, {0, 255, 40, 180}, {10, 20, 255, 77}};
+constexpr Color palette[] = {{255, 0, 0, 255}, {0, 255, 40, 180}, {10, 20, 255, 77}};
 
 // Regions of a few pixels with some lone ones; ids up to `maximum`.
 template <class Id>
@@ -56,7 +56,7 @@ void check_maps(unsigned maximum) {
       Plain want(image);
       want.blend_each(
           [&](std::size_t x, std::size_t y) {
-            const double alpha = 0.7F * static_cast<double>(palette[id(x, y) % 3][3]);
+            const double alpha = 0.7F * static_cast<double>(palette[id(x, y) % 3].a);
             return id(x, y) == ignored ? 0U : static_cast<unsigned>(std::lround(alpha));
           },
           [&](std::size_t x, std::size_t y) { return palette[id(x, y) % 3]; });
