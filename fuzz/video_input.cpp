@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using fuzz::expect;
   const int file = ::memfd_create("video", MFD_CLOEXEC);
   expect(file >= 0 && ::write(file, data, size) == static_cast<ssize_t>(size));
-  FrameSource::Options options;
+  FrameSourceOptions options;
   options.load.limits = {.max_width = 1024, .max_height = 1024, .max_pixels = 1 << 18};
   auto source = FrameSource::open("/proc/self/fd/" + std::to_string(file), options);
   if (!source) expect(!source.error().message().empty());

@@ -38,7 +38,7 @@ constexpr Work antialiased(Work work) {
 }
 
 Processor on_one_thread() {
-  Processor::Options options;
+  ProcessorOptions options;
   options.threads = 1;
   return Processor::create(options).value();
 }

@@ -99,7 +99,7 @@ Convert request_of(const Work& work, const SharedSource& source) {
 }
 
 std::vector<Contender> ours(const Work& work, const SharedSource& source, unsigned threads) {
-  Processor::Options options;
+  ProcessorOptions options;
   options.threads = threads;
   auto processor = std::make_shared<Processor>(Processor::create(options).value());
   const Convert request = request_of(work, source);

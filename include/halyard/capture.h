@@ -32,18 +32,20 @@ struct Frame {
   std::chrono::nanoseconds timestamp{0};  ///< from the file; images: index / picture_rate
 };
 
+/// Options of FrameSource::open().
+struct FrameSourceOptions {
+  /// Options of decoding. open() and next() also call load.is_cancelled on the calling thread,
+  /// about ten times a second, while a pipe or a server sends nothing. If it returns true, they
+  /// fail with cancelled.
+  LoadOptions load;
+  double picture_rate = 25;  ///< frames per second of single images, in (0, 1e6]
+  /// Max wait for a server's next bytes, above 0; afterwards the error is timeout.
+  std::chrono::milliseconds network_timeout{10'000};
+};
+
 /// Reads frames. One source serves one thread at a time; the frames are independent of it.
 class FrameSource {
  public:
-  struct Options {
-    /// Options of decoding. open() and next() also call load.is_cancelled on the calling thread,
-    /// about ten times a second, while a pipe or a server sends nothing. If it returns true, they
-    /// fail with cancelled.
-    LoadOptions load;
-    double picture_rate = 25;  ///< frames per second of single images, in (0, 1e6]
-    /// Max wait for a server's next bytes, above 0; afterwards the error is timeout.
-    std::chrono::milliseconds network_timeout{10'000};
-  };
   /// Opens an image file, a folder of images (in natural order of their names: frame9 before
   /// frame10), a video file, or "-" (standard input: an image, a sequence of JPEGs, or a video). A
   /// pipe or a file of JPEGs (.mjpeg) is read like standard input.
@@ -57,8 +59,7 @@ class FrameSource {
   /// options), unsupported (a video's pixel format other than YUV 4:2:0, 4:2:2, 4:4:4, grey and
   /// RGB; a video in a build without FFmpeg, or on a system where it cannot be loaded: the message
   /// names what to install). FFmpeg is loaded when the first video is opened.
-  static Result<FrameSource> open(const std::string& path, const Options& options);
-  static Result<FrameSource> open(const std::string& path) { return open(path, Options{}); }
+  static Result<FrameSource> open(const std::string& path, const FrameSourceOptions& options = {});
   FrameSource(FrameSource&&) noexcept;
   FrameSource& operator=(FrameSource&&) noexcept;
   ~FrameSource();

@@ -21,6 +21,17 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
+/// Options of Overlay::create().
+struct OverlayOptions {
+  std::vector<std::string> labels = {};  ///< class names; a missing name is drawn as "class 7"
+  ColorBy color_by = ColorBy::label;     ///< detections have no track: their index is used
+  int line_px = 0;                       ///< box line width, 1..256; 0: from the image's size
+  int text_px = 0;                       ///< font size (em), 6..512; 0: from the image's size
+  bool show_score = true;
+  std::size_t trail_length = 30;  ///< points of a track's trail, 0..10000; 0: no trail
+  std::string font = {};          ///< path of a font file; empty: a packaged font is searched for
+};
+
 /// Draws boxes, filled tags with text, ids and trails on u8 images: rgb, bgr, rgba, bgra,
 /// planar_rgb, planar_rgba, nv12 and grey, with any strides, including parts of images. Alpha
 /// channels keep their values. Stores the trails of the tracks it has drawn. One overlay serves one
@@ -32,19 +43,9 @@ namespace halyard {
 /// of boxes are paler in chroma. grey: c is 0.299 R + 0.587 G + 0.114 B.
 class Overlay {
  public:
-  struct Options {
-    std::vector<std::string> labels = {};  ///< class names; a missing name is drawn as "class 7"
-    ColorBy color_by = ColorBy::label;     ///< detections have no track: their index is used
-    int line_px = 0;                       ///< box line width, 1..256; 0: from the image's size
-    int text_px = 0;                       ///< font size (em), 6..512; 0: from the image's size
-    bool show_score = true;
-    std::size_t trail_length = 30;  ///< points of a track's trail, 0..10000; 0: no trail
-    std::string font = {};          ///< path of a font file; empty: a packaged font is searched for
-  };
   /// Errors: not_found (no font: the message names the paths tried and the package to install),
   /// malformed or permission (the font file), invalid_argument (an option outside its range).
-  static Result<Overlay> create(Options options);
-  static Result<Overlay> create();
+  static Result<Overlay> create(OverlayOptions options = {});
   Overlay(Overlay&&) noexcept;
   Overlay& operator=(Overlay&&) noexcept;
   ~Overlay();

@@ -112,6 +112,16 @@ class ConvertPlan {
   std::shared_ptr<const image::CompiledPlan> compiled_;
 };
 
+/// Options of Processor::create().
+struct ProcessorOptions {
+  /// Max threads for one request, including the caller's; 0: all cores. The results do not depend
+  /// on it. In a child of fork() whose parent used more than one thread, only the caller's thread
+  /// works.
+  unsigned threads = 0;
+  /// HALYARD_COLORIMETRY=fast or exact overrides it.
+  ColorimetryMode colorimetry_mode = ColorimetryMode::fast;
+};
+
 /// Converts images. Chooses the first backend that supports the request, in the order OpenGL, G2D,
 /// CPU (HALYARD_FORCE_BACKEND selects one). The CPU supports every legal request.
 ///
@@ -139,19 +149,10 @@ class ConvertPlan {
 /// with a recently used geometry allocates nothing.
 class Processor {
  public:
-  struct Options {
-    /// Max threads for one request, including the caller's; 0: all cores. The results do not depend
-    /// on it. In a child of fork() whose parent used more than one thread, only the caller's thread
-    /// works.
-    unsigned threads = 0;
-    /// HALYARD_COLORIMETRY=fast or exact overrides it.
-    ColorimetryMode colorimetry_mode = ColorimetryMode::fast;
-  };
   /// Creates a processor; reads the environment again at each call. Errors: unsupported
   /// (HALYARD_FORCE_BACKEND names a backend that is not available), invalid_argument
   /// (HALYARD_COLORIMETRY is neither fast nor exact).
-  static Result<Processor> create(Options options);
-  static Result<Processor> create() { return create(Options{}); }
+  static Result<Processor> create(ProcessorOptions options = {});
   Processor(Processor&&) noexcept;
   Processor& operator=(Processor&&) noexcept;
   ~Processor();

@@ -20,21 +20,22 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
+/// Options of Engine::open().
+struct EngineOptions {
+  std::string device = "CPU";  ///< the runtime's name of the device
+  unsigned threads = 0;        ///< inference threads; 0: the runtime's choice
+  std::size_t max_file_bytes = std::size_t{2} << 30;
+};
+
 /// A loaded network. run() may be called from several threads at once: each call takes its own
 /// inference request from a pool. If a process has opened a model, its children made by fork() can
 /// use no model, neither an open nor a new one: there open() and run() fail with unsupported.
 class Engine {
  public:
-  struct Options {
-    std::string device = "CPU";  ///< the runtime's name of the device
-    unsigned threads = 0;        ///< inference threads; 0: the runtime's choice
-    std::size_t max_file_bytes = std::size_t{2} << 30;
-  };
   /// Loads .onnx, .tflite or .xml. Errors: not_found, permission, unsupported (built without an
   /// engine: the message names what to install; unknown extension), malformed (the file is not a
   /// model), device.
-  static Result<Engine> open(const std::string& path, const Options& options);
-  static Result<Engine> open(const std::string& path) { return open(path, Options{}); }
+  static Result<Engine> open(const std::string& path, const EngineOptions& options = {});
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
   ~Engine();

@@ -85,6 +85,35 @@ class Tracker {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Options of ByteTrack::create(), mode hal.
+struct ByteTrackOptions {
+  float high_score = 0.7F;    ///< first pass, and needed to start a track; [0, 1]
+  float min_iou = 0.25F;      ///< minimum IoU for a pair in either pass; [0, 1]
+  float update_gain = 0.25F;  ///< share of the optimal correction that is applied; (0, 1]
+  std::chrono::nanoseconds max_coast{500'000'000};
+  std::chrono::nanoseconds frame_interval{33'333'333};
+  bool is_class_aware = false;
+  std::uint32_t max_tracks = 1000;
+  /// Maximum squared Mahalanobis distance of a pair, >= 0; 0: no limit. 9.4877 is the 95 %
+  /// quantile of chi-square with four degrees of freedom.
+  float max_distance = 0;
+};
+
+/// Options of ByteTrack::paper().
+struct ByteTrackPaperOptions {
+  float high_score = 0.6F;       ///< first pass; [0, 1]
+  float low_score = 0.1F;        ///< second pass: [low_score, high_score); [0, 1]
+  float start_score = 0.7F;      ///< needed to start a track; [0, 1]
+  float first_limit = 0.8F;      ///< limit of the cost in the first pass; (0, 1]
+  float second_limit = 0.5F;     ///< in the second pass; (0, 1]
+  float tentative_limit = 0.7F;  ///< for tentative tracks; (0, 1]
+  bool is_score_fused = true;    ///< false: cost is 1 - IoU in all passes
+  std::chrono::nanoseconds max_coast{1'000'000'000};
+  std::chrono::nanoseconds frame_interval{33'333'333};
+  bool is_class_aware = false;
+  std::uint32_t max_tracks = 1000;
+};
+
 /// ByteTrack (Zhang et al., "ByteTrack: Multi-Object Tracking by Associating Every Detection Box",
 /// 2022) in two modes. Filter: centre, aspect and height (src/track/kalman.h).
 ///
@@ -103,39 +132,26 @@ class Tracker {
 /// longer stays.
 class ByteTrack : public Tracker {
  public:
-  struct Options {
-    float high_score = 0.7F;    ///< first pass, and needed to start a track; [0, 1]
-    float min_iou = 0.25F;      ///< minimum IoU for a pair in either pass; [0, 1]
-    float update_gain = 0.25F;  ///< share of the optimal correction that is applied; (0, 1]
-    std::chrono::nanoseconds max_coast{500'000'000};
-    std::chrono::nanoseconds frame_interval{33'333'333};
-    bool is_class_aware = false;
-    std::uint32_t max_tracks = 1000;
-    /// Maximum squared Mahalanobis distance of a pair, >= 0; 0: no limit. 9.4877 is the 95 %
-    /// quantile of chi-square with four degrees of freedom.
-    float max_distance = 0;
-  };
-  struct PaperOptions {
-    float high_score = 0.6F;       ///< first pass; [0, 1]
-    float low_score = 0.1F;        ///< second pass: [low_score, high_score); [0, 1]
-    float start_score = 0.7F;      ///< needed to start a track; [0, 1]
-    float first_limit = 0.8F;      ///< limit of the cost in the first pass; (0, 1]
-    float second_limit = 0.5F;     ///< in the second pass; (0, 1]
-    float tentative_limit = 0.7F;  ///< for tentative tracks; (0, 1]
-    bool is_score_fused = true;    ///< false: cost is 1 - IoU in all passes
-    std::chrono::nanoseconds max_coast{1'000'000'000};
-    std::chrono::nanoseconds frame_interval{33'333'333};
-    bool is_class_aware = false;
-    std::uint32_t max_tracks = 1000;
-  };
   /// Errors: invalid_argument (an option outside its range; the message names it).
-  static Result<ByteTrack> create(Options options);
-  static Result<ByteTrack> create() { return create(Options{}); }
-  static Result<ByteTrack> paper(PaperOptions options);
-  static Result<ByteTrack> paper() { return paper(PaperOptions{}); }
+  static Result<ByteTrack> create(ByteTrackOptions options = {});
+  static Result<ByteTrack> paper(ByteTrackPaperOptions options = {});
 
  private:
   using Tracker::Tracker;
+};
+
+/// Options of OcSort::create().
+struct OcSortOptions {
+  float high_score = 0.6F;             ///< needed to be associated and to start a track; [0, 1]
+  float min_iou = 0.3F;                ///< [0, 1]
+  float inertia = 0.2F;                ///< weight of the direction; [0, 1]
+  std::uint32_t direction_frames = 3;  ///< frames between which a direction is measured; 1..7
+  std::uint32_t min_hits = 3;          ///< further associations in a row until tracked
+  bool has_low_pass = false;           ///< ByteTrack's second pass, scores [0.1, high_score)
+  std::chrono::nanoseconds max_coast{1'000'000'000};
+  std::chrono::nanoseconds frame_interval{33'333'333};
+  bool is_class_aware = false;
+  std::uint32_t max_tracks = 1000;
 };
 
 /// OC-SORT (Cao et al., "Observation-Centric SORT", 2023): SORT's filter, and three methods that
@@ -148,24 +164,23 @@ class ByteTrack : public Tracker {
 /// min_iou are excluded before the assignment; the authors' program drops them after it.
 class OcSort : public Tracker {
  public:
-  struct Options {
-    float high_score = 0.6F;             ///< needed to be associated and to start a track; [0, 1]
-    float min_iou = 0.3F;                ///< [0, 1]
-    float inertia = 0.2F;                ///< weight of the direction; [0, 1]
-    std::uint32_t direction_frames = 3;  ///< frames between which a direction is measured; 1..7
-    std::uint32_t min_hits = 3;          ///< further associations in a row until tracked
-    bool has_low_pass = false;           ///< ByteTrack's second pass, scores [0.1, high_score)
-    std::chrono::nanoseconds max_coast{1'000'000'000};
-    std::chrono::nanoseconds frame_interval{33'333'333};
-    bool is_class_aware = false;
-    std::uint32_t max_tracks = 1000;
-  };
   /// Errors: invalid_argument (an option outside its range; the message names it).
-  static Result<OcSort> create(Options options);
-  static Result<OcSort> create() { return create(Options{}); }
+  static Result<OcSort> create(OcSortOptions options = {});
 
  private:
   using Tracker::Tracker;
+};
+
+/// Options of Sort::create().
+struct SortOptions {
+  float min_score = 0;         ///< detections with a lower score are ignored; [0, 1]
+  float min_iou = 0.3F;        ///< [0, 1]
+  std::uint32_t min_hits = 3;  ///< further associations in a row until tracked
+  /// The paper's one frame, plus half a frame for unsteady clocks.
+  std::chrono::nanoseconds max_coast{50'000'000};
+  std::chrono::nanoseconds frame_interval{33'333'333};
+  bool is_class_aware = false;
+  std::uint32_t max_tracks = 1000;
 };
 
 /// SORT (Bewley et al., "Simple Online and Realtime Tracking", 2016): a filter of centre, area and
@@ -173,19 +188,8 @@ class OcSort : public Tracker {
 /// are dropped afterwards.
 class Sort : public Tracker {
  public:
-  struct Options {
-    float min_score = 0;         ///< detections with a lower score are ignored; [0, 1]
-    float min_iou = 0.3F;        ///< [0, 1]
-    std::uint32_t min_hits = 3;  ///< further associations in a row until tracked
-    /// The paper's one frame, plus half a frame for unsteady clocks.
-    std::chrono::nanoseconds max_coast{50'000'000};
-    std::chrono::nanoseconds frame_interval{33'333'333};
-    bool is_class_aware = false;
-    std::uint32_t max_tracks = 1000;
-  };
   /// Errors: invalid_argument (an option outside its range; the message names it).
-  static Result<Sort> create(Options options);
-  static Result<Sort> create() { return create(Options{}); }
+  static Result<Sort> create(SortOptions options = {});
 
  private:
   using Tracker::Tracker;

@@ -72,7 +72,7 @@ nb::list specs_of(std::span<const TensorSpec> specs) {
 void open_engine(PyEngine* self, nb::handle path, nb::handle device, nb::handle threads) {
   static PyObject* place = nullptr;
   const std::string file = path_from(path, "path");
-  Engine::Options options;
+  EngineOptions options;
   options.device = text_from(device, "device");
   options.threads = static_cast<unsigned>(size_from(threads, "threads", 1024));
   // The package openvino holds the libraries that the engine's shared object needs.

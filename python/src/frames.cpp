@@ -26,7 +26,7 @@ struct PyFrameSource {
 
 void open_source(PyFrameSource* self, nb::handle path, nb::handle picture_rate, nb::handle limits) {
   const std::string file = path_from(path, "source");
-  FrameSource::Options options;
+  FrameSourceOptions options;
   options.picture_rate = number_from(picture_rate, "picture_rate");
   options.load.limits = limits_from(limits);
   new (self) PyFrameSource();

@@ -37,7 +37,7 @@ bool has_mjpeg_extension(const std::string& path) {
 
 // The content decides. The extension decides only for Motion JPEG, and for images whose content is
 // not recognized.
-SourceResult open_regular(const std::string& path, const FrameSource::Options& options) {
+SourceResult open_regular(const std::string& path, const FrameSourceOptions& options) {
   HALYARD_TRY(ByteStream stream, open_file(path));
   const auto head = stream.peek(18);
   if (!head) return capture::naming(head.error(), path);
@@ -54,7 +54,7 @@ SourceResult open_regular(const std::string& path, const FrameSource::Options& o
 
 // Opens a FIFO, socket or device. With a cancel function it opens without waiting for a writer; the
 // first read waits.
-SourceResult open_stream(const std::string& path, const FrameSource::Options& options) {
+SourceResult open_stream(const std::string& path, const FrameSourceOptions& options) {
   const int mode = options.load.is_cancelled ? O_NONBLOCK : 0;
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | mode));
   if (!fd) return fail_os("source cannot be opened", errno, path);
@@ -62,7 +62,7 @@ SourceResult open_stream(const std::string& path, const FrameSource::Options& op
                                 options);
 }
 
-SourceResult open_path(const std::string& path, const FrameSource::Options& options) {
+SourceResult open_path(const std::string& path, const FrameSourceOptions& options) {
   if (path == "-") {
     HALYARD_TRY(Fd input, Fd::duplicate(STDIN_FILENO));
     return capture::stream_source(ByteStream(std::move(input), options.load.is_cancelled),
@@ -87,7 +87,7 @@ FrameSource::FrameSource(FrameSource&&) noexcept = default;
 FrameSource& FrameSource::operator=(FrameSource&&) noexcept = default;
 FrameSource::~FrameSource() = default;
 
-Result<FrameSource> FrameSource::open(const std::string& path, const Options& options) {
+Result<FrameSource> FrameSource::open(const std::string& path, const FrameSourceOptions& options) {
   trace::Span span("capture.open");
   span.arg("path", std::string_view(path));
   if (!(options.picture_rate > 0 && options.picture_rate <= max_rate)) {

@@ -24,7 +24,7 @@ class Source {
 };
 
 using SourceResult = Result<std::unique_ptr<Source>>;
-using Options = FrameSource::Options;
+using Options = FrameSourceOptions;
 
 /// The images of a folder in natural order. Errors: invalid_argument (no image in it), permission.
 SourceResult folder_source(const std::string& path, const Options& options);

@@ -30,7 +30,7 @@ Result<ByteTrack> ByteTrack::create(const ByteTrackOptions& options) {
   HALYARD_RETURN_IF_ERROR(check_number(options.high_conf, "high_conf: is not a number"));
   HALYARD_RETURN_IF_ERROR(check_number(options.iou, "iou: is not a number"));
   HALYARD_RETURN_IF_ERROR(check_number(options.update, "update: is not a number"));
-  halyard::ByteTrack::Options made;
+  halyard::ByteTrackOptions made;
   made.high_score = std::clamp(options.high_conf, 0.0F, 1.0F);
   made.min_iou = std::clamp(options.iou, 0.0F, 1.0F);
   made.update_gain = std::clamp(options.update, min_gain, 1.0F);

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t max_code_points = 512;
 constexpr std::size_t max_cached = 4096;  // glyphs; above, the cache is cleared
 constexpr const char* what_to_install =
-    "install the package fonts-dejavu-core or name a font file in Overlay::Options::font";
+    "install the package fonts-dejavu-core or name a font file in OverlayOptions::font";
 
 constexpr const char* fonts[] = {
     "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf",

@@ -96,12 +96,12 @@ struct HALYARD_LOCAL Overlay::Impl {
     bool alive = false;
   };
 
-  Options options;
+  OverlayOptions options;
   draw::Font font;
   draw::CornerCache corners;
   std::unordered_map<std::uint64_t, Trail> trails;
 
-  Impl(Options o, draw::Font f) : options(std::move(o)), font(std::move(f)) {}
+  Impl(OverlayOptions o, draw::Font f) : options(std::move(o)), font(std::move(f)) {}
 
   // `index`: in the list of detections or tracks.
   Color color_for(std::int32_t label, std::size_t index, std::uint64_t track) const noexcept {
@@ -185,7 +185,7 @@ Overlay::Overlay(Overlay&&) noexcept = default;
 Overlay& Overlay::operator=(Overlay&&) noexcept = default;
 Overlay::~Overlay() = default;
 
-Result<Overlay> Overlay::create(Options options) {
+Result<Overlay> Overlay::create(OverlayOptions options) {
   const trace::Span span("draw.create");
   if (options.line_px < 0 || options.line_px > max_line_px) {
     return fail(Errc::invalid_argument, "line_px must be 0..256", "{}", options.line_px);
@@ -199,10 +199,6 @@ Result<Overlay> Overlay::create(Options options) {
   }
   HALYARD_TRY(draw::Font font, draw::Font::open(options.font, draw::packaged_fonts()));
   return Overlay(std::make_unique<Impl>(std::move(options), std::move(font)));
-}
-
-Result<Overlay> Overlay::create() {
-  return create(Options{});
 }
 
 Status Overlay::draw(Tensor& image, std::span<const Detection> detections) {

@@ -14,7 +14,7 @@ int rounded(double value) noexcept {
   return static_cast<int>(std::lround(value));
 }
 
-std::string name_of(const Overlay::Options& options, std::int32_t label) {
+std::string name_of(const OverlayOptions& options, std::int32_t label) {
   const auto index = static_cast<std::size_t>(label);
   if (label >= 0 && index < options.labels.size() && !options.labels[index].empty()) {
     return options.labels[index];
@@ -22,14 +22,14 @@ std::string name_of(const Overlay::Options& options, std::int32_t label) {
   return fmt::format("class {}", label);
 }
 
-void append_score(std::string& text, const Overlay::Options& options, float score) {
+void append_score(std::string& text, const OverlayOptions& options, float score) {
   if (!options.show_score || std::isnan(score)) return;
   text += fmt::format(" {}%", rounded(100.0 * std::clamp(score, 0.0F, 1.0F)));
 }
 
 }  // namespace
 
-Style style_for(const Overlay::Options& options, int width, int height) noexcept {
+Style style_for(const OverlayOptions& options, int width, int height) noexcept {
   // The geometric mean of the sides: images of equal area get equal sizes in both orientations.
   const double side = std::sqrt(static_cast<double>(width) * height);
   Style style;
@@ -46,13 +46,13 @@ Style style_for(const Overlay::Options& options, int width, int height) noexcept
   return style;
 }
 
-std::string tag_text(const Overlay::Options& options, const Detection& detection) {
+std::string tag_text(const OverlayOptions& options, const Detection& detection) {
   std::string text = name_of(options, detection.label);
   append_score(text, options, detection.score);
   return text;
 }
 
-std::string tag_text(const Overlay::Options& options, const Track& track) {
+std::string tag_text(const OverlayOptions& options, const Track& track) {
   std::string text = fmt::format("{} #{}", name_of(options, track.label), track.id);
   if (track.detection >= 0) append_score(text, options, track.score);
   return text;

@@ -21,10 +21,10 @@ struct Style {
 };
 
 /// Sizes that the options do not set follow from the image's size.
-Style style_for(const Overlay::Options& options, int width, int height) noexcept;
+Style style_for(const OverlayOptions& options, int width, int height) noexcept;
 
 /// "person 87%", "class 7 87%", "person #12 87%". A NaN score is left out.
-std::string tag_text(const Overlay::Options& options, const Detection& detection);
-std::string tag_text(const Overlay::Options& options, const Track& track);
+std::string tag_text(const OverlayOptions& options, const Detection& detection);
+std::string tag_text(const OverlayOptions& options, const Track& track);
 
 }  // namespace halyard::draw

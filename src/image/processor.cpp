@@ -111,7 +111,7 @@ Processor::Processor(Processor&&) noexcept = default;
 Processor& Processor::operator=(Processor&&) noexcept = default;
 Processor::~Processor() = default;
 
-Result<Processor> Processor::create(Options options) {
+Result<Processor> Processor::create(ProcessorOptions options) {
   // Read again: programs may set the variables between creating two processors.
   const Environment now = read_environment();
   HALYARD_TRY(image::Dispatch dispatch, image::Dispatch::create(options.threads, now));

@@ -37,7 +37,7 @@ struct HALYARD_LOCAL Engine::Impl {
 
 namespace {
 
-Status check_file(const std::string& path, const Engine::Options& options) {
+Status check_file(const std::string& path, const EngineOptions& options) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return fail_os("model file cannot be opened", errno, path);
   if (!S_ISREG(info.st_mode))
@@ -123,7 +123,7 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
-Result<Engine> Engine::open(const std::string& path, const Options& options) {
+Result<Engine> Engine::open(const std::string& path, const EngineOptions& options) {
   trace::Span span("model.open");
   span.arg("path", std::string_view(path));
   HALYARD_RETURN_IF_ERROR(check_file(path, options));

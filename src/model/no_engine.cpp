@@ -7,7 +7,7 @@
 
 namespace halyard::model {
 
-Result<Loaded> load(const std::string& path, const Engine::Options&, Metadata) {
+Result<Loaded> load(const std::string& path, const EngineOptions&, Metadata) {
   return fail(Errc::unsupported, "this build has no inference engine",
               "{}: install one with `pip install openvino` into .venv and configure again", path);
 }

@@ -121,7 +121,7 @@ Status fill_specs(Loaded& loaded, Network& network, const std::string& subject) 
 
 }  // namespace
 
-Result<Loaded> load(const std::string& path, const Engine::Options& options, Metadata metadata) {
+Result<Loaded> load(const std::string& path, const EngineOptions& options, Metadata metadata) {
   HALYARD_RETURN_IF_ERROR(check_process());
   HALYARD_TRY(const Runtime* const runtime, load_runtime());
   auto network = runtime->read(path, *file_kind(path));

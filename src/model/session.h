@@ -40,7 +40,7 @@ enum class FileKind : std::uint8_t { onnx, tflite, ir };
 
 /// Loads a file that exists and has a known extension. `metadata` is what Halyard itself read from
 /// the file; the runtime adds its own. Errors: as Engine::open().
-Result<Loaded> load(const std::string& path, const Engine::Options& options, Metadata metadata);
+Result<Loaded> load(const std::string& path, const EngineOptions& options, Metadata metadata);
 
 /// One line for available_engines().
 std::string describe_runtime();

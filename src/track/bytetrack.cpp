@@ -16,7 +16,7 @@ constexpr float coupling = 3;              // the paper has 1
 
 class ByteTrackHal final : public MethodOf<BoxFilter> {
  public:
-  explicit ByteTrackHal(const ByteTrack::Options& options)
+  explicit ByteTrackHal(const ByteTrackOptions& options)
       : MethodOf(common_of(options)), options_(options), matcher_(options.is_class_aware) {}
 
   void update(const FrameDetections& frame) override {
@@ -76,14 +76,14 @@ class ByteTrackHal final : public MethodOf<BoxFilter> {
            !(states[track].distance(box, aspect_deviation) <= options_.max_distance);
   }
 
-  ByteTrack::Options options_;
+  ByteTrackOptions options_;
   Matcher matcher_;
 };
 
 }  // namespace
 }  // namespace track
 
-Result<ByteTrack> ByteTrack::create(Options options) {
+Result<ByteTrack> ByteTrack::create(ByteTrackOptions options) {
   using track::check_option;
   HALYARD_RETURN_IF_ERROR(track::check_share(options.high_score, "high_score: must be in [0, 1]"));
   HALYARD_RETURN_IF_ERROR(track::check_share(options.min_iou, "min_iou: must be in [0, 1]"));

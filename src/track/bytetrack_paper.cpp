@@ -15,7 +15,7 @@ constexpr double duplicate_iou = 0.85;
 
 class ByteTrackPaper final : public MethodOf<BoxFilter> {
  public:
-  explicit ByteTrackPaper(const ByteTrack::PaperOptions& options)
+  explicit ByteTrackPaper(const ByteTrackPaperOptions& options)
       : MethodOf(common_of(options)), options_(options), matcher_(options.is_class_aware) {}
 
   void update(const FrameDetections& frame) override {
@@ -119,7 +119,7 @@ class ByteTrackPaper final : public MethodOf<BoxFilter> {
     remove_if([&](std::size_t i) { return is_duplicate_[i] != 0; });
   }
 
-  ByteTrack::PaperOptions options_;
+  ByteTrackPaperOptions options_;
   Matcher matcher_;
   bool is_first_ = true;
   OverlapFinder duplicates_;
@@ -131,7 +131,7 @@ class ByteTrackPaper final : public MethodOf<BoxFilter> {
 }  // namespace
 }  // namespace track
 
-Result<ByteTrack> ByteTrack::paper(PaperOptions options) {
+Result<ByteTrack> ByteTrack::paper(ByteTrackPaperOptions options) {
   using track::check_option;
   const auto limit = [](float value, const char* what) {
     return check_option(value > 0 && value <= 1, what, value);

@@ -11,7 +11,7 @@ constexpr float min_low_score = 0.1F;
 
 class OcSortMethod final : public StreakMethod<Observed> {
  public:
-  explicit OcSortMethod(const OcSort::Options& options)
+  explicit OcSortMethod(const OcSortOptions& options)
       : StreakMethod(common_of(options), options.min_hits, options.high_score), options_(options) {}
 
  private:
@@ -55,13 +55,13 @@ class OcSortMethod final : public StreakMethod<Observed> {
         });
   }
 
-  OcSort::Options options_;
+  OcSortOptions options_;
 };
 
 }  // namespace
 }  // namespace track
 
-Result<OcSort> OcSort::create(Options options) {
+Result<OcSort> OcSort::create(OcSortOptions options) {
   HALYARD_RETURN_IF_ERROR(track::check_share(options.high_score, "high_score: must be in [0, 1]"));
   HALYARD_RETURN_IF_ERROR(track::check_share(options.min_iou, "min_iou: must be in [0, 1]"));
   HALYARD_RETURN_IF_ERROR(track::check_share(options.inertia, "inertia: must be in [0, 1]"));

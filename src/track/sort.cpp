@@ -9,7 +9,7 @@ namespace {
 
 class SortMethod final : public StreakMethod<AreaFilter> {
  public:
-  explicit SortMethod(const Sort::Options& options)
+  explicit SortMethod(const SortOptions& options)
       : StreakMethod(common_of(options), options.min_hits, options.min_score), options_(options) {}
 
  private:
@@ -27,13 +27,13 @@ class SortMethod final : public StreakMethod<AreaFilter> {
         });
   }
 
-  Sort::Options options_;
+  SortOptions options_;
 };
 
 }  // namespace
 }  // namespace track
 
-Result<Sort> Sort::create(Options options) {
+Result<Sort> Sort::create(SortOptions options) {
   HALYARD_RETURN_IF_ERROR(track::check_share(options.min_score, "min_score: must be in [0, 1]"));
   HALYARD_RETURN_IF_ERROR(track::check_share(options.min_iou, "min_iou: must be in [0, 1]"));
   HALYARD_RETURN_IF_ERROR(track::check_hits(options.min_hits));

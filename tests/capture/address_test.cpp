@@ -200,7 +200,7 @@ TEST(Address, servers_that_say_nothing_more_are_given_up) {
   const Folder folder;
   Server::Page page{"video/x-matroska", clip(folder, "a.mkv", 40), true};
   const Server server({{"/a.mkv", page}});
-  FrameSource::Options options;
+  FrameSourceOptions options;
   options.network_timeout = milliseconds(300);
   // Opening needs no more than the first half; a later frame does not come.
   auto source = FrameSource::open(server.address("/a.mkv"), options);
@@ -237,7 +237,7 @@ TEST(Address, rtsp_servers_that_do_not_answer_are_given_up) {
   ASSERT_EQ(::getsockname(listener.get(), any, &length), 0);
   const std::string camera =
       "rtsp://user:word@127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/live";
-  FrameSource::Options options;
+  FrameSourceOptions options;
   options.network_timeout = milliseconds(300);
   const auto refused = FrameSource::open(camera, options);  // nobody listens yet
   ASSERT_FALSE(refused);
@@ -256,7 +256,7 @@ TEST(Address, schemes_are_told) {
   for (const char* other : {"ftp://x/a.mp4", "file:///etc/passwd", "concat://a", "udp://1.2.3.4"}) {
     EXPECT_FAILS(FrameSource::open(other), Errc::unsupported, "http, https, rtsp") << other;
   }
-  FrameSource::Options options;
+  FrameSourceOptions options;
   options.network_timeout = milliseconds(0);
   EXPECT_EQ(code_of(FrameSource::open("http://127.0.0.1/", options)), Errc::invalid_argument);
 }

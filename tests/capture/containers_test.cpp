@@ -91,7 +91,7 @@ TEST(VideoContainers, refusal_of_a_playlist_names_its_kind) {
 TEST(VideoContainers, frames_beyond_the_limits_are_refused) {
   const Folder folder;
   make_video(folder / "clip.mp4", 2);
-  FrameSource::Options options;
+  FrameSourceOptions options;
   options.load.limits.max_pixels = 128 * 96 - 1;
   EXPECT_FAILS(FrameSource::open(folder / "clip.mp4", options), Errc::invalid_argument,
                "max_pixels");

@@ -188,7 +188,7 @@ TEST(VideoFormats, what_has_no_format_of_ours_is_told_by_name) {
 TEST(VideoFormats, limits_count_the_bytes_of_the_tensor) {
   const Folder folder;
   write_clip(folder / "clip.mkv", {AV_PIX_FMT_YUV444P, PixelFormat::nv24, 8});
-  FrameSource::Options options;
+  FrameSourceOptions options;
   options.load.limits.max_bytes = width * height * 3 - 1;
   EXPECT_FALSE(FrameSource::open(folder / "clip.mkv", options));
   options.load.limits.max_bytes += 1;

@@ -58,7 +58,7 @@ TEST(ImageSource, gives_one_frame_and_then_ends) {
 TEST(ImageSource, format_of_the_options_is_served) {
   const Folder folder;
   write_bytes(folder / "one.jpg", jpeg_of(1));
-  FrameSource::Options options;
+  FrameSourceOptions options;
   options.load.format = PixelFormat::rgb;
   auto source = *FrameSource::open(folder / "one.jpg", options);
   EXPECT_EQ((*source.next())->image.format(), PixelFormat::rgb);
@@ -87,7 +87,7 @@ TEST(ImageSource, damaged_image_is_an_error_that_names_it) {
 TEST(ImageSource, limits_are_applied) {
   const Folder folder;
   write_bytes(folder / "one.jpg", jpeg_of(1));
-  FrameSource::Options options;
+  FrameSourceOptions options;
   options.load.limits.max_width = 64;
   auto source = *FrameSource::open(folder / "one.jpg", options);
   EXPECT_FAILS(source.next(), Errc::invalid_argument);
@@ -103,7 +103,7 @@ TEST(FolderSource, gives_images_in_natural_order_and_nothing_else) {
   write_bytes(folder / "f3.txt", jpeg_of(3));
   write_bytes(folder / ".f4.jpg", jpeg_of(4));
   std::filesystem::create_directory(folder / "f5.jpg");
-  FrameSource::Options options;
+  FrameSourceOptions options;
   options.picture_rate = 10;
   auto source = *FrameSource::open(folder.path(), options);
   EXPECT_EQ(source.frame_count(), 4U);
@@ -161,7 +161,7 @@ TEST(FrameSource, refusals_are_typed) {
   write_bytes(folder / "text.txt", std::as_bytes(std::span("neither image nor video\n")));
   const Errc text = code_of_opening(folder / "text.txt");
   EXPECT_TRUE(text == Errc::malformed || text == Errc::unsupported);
-  FrameSource::Options options;
+  FrameSourceOptions options;
   for (double rate : {0.0, -1.0, 1e7, std::nan("")}) {
     options.picture_rate = rate;
     EXPECT_FAILS(FrameSource::open(folder / "empty.jpg", options), Errc::invalid_argument);

@@ -206,7 +206,7 @@ TEST(SilentPipe, is_left_when_the_caller_cancels) {
   const Fd writer(ends[1]);
   const auto image = jpeg_of(3);
   ASSERT_EQ(::write(ends[1], image.data(), image.size()), static_cast<ssize_t>(image.size()));
-  FrameSource::Options options;
+  FrameSourceOptions options;
   int asked = 0;
   bool is_over = false;
   options.load.is_cancelled = [&] { return is_over && ++asked > 1; };
@@ -223,7 +223,7 @@ TEST(SilentPipe, is_left_when_the_caller_cancels) {
 TEST(SilentPipe, without_a_writer_is_left_too) {
   const Folder folder;
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
-  FrameSource::Options options;
+  FrameSourceOptions options;
   options.load.is_cancelled = [] { return true; };
   EXPECT_FAILS(FrameSource::open(folder / "pipe", options), Errc::cancelled);
 }

@@ -243,7 +243,7 @@ TEST(VideoSource, damaged_data_is_an_error_and_reading_goes_on) {
 TEST(VideoSource, limits_are_applied_before_decoding) {
   const Folder folder;
   make_video(folder / "clip.mp4", 2);
-  FrameSource::Options options;
+  FrameSourceOptions options;
   options.load.limits.max_pixels = 128 * 96 - 1;
   EXPECT_FAILS(FrameSource::open(folder / "clip.mp4", options), Errc::invalid_argument);
 }

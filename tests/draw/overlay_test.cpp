@@ -28,7 +28,7 @@ class Drawing : public testing::Test {
     if (!probe) GTEST_SKIP() << probe.error().message();
   }
   static Overlay overlay(int line_px = 2, int text_px = 12) {
-    Overlay::Options options;
+    OverlayOptions options;
     options.labels = {"boat", "buoy"};
     options.line_px = line_px;
     options.text_px = text_px;
@@ -205,7 +205,7 @@ TEST_F(Drawing, one_pixel_image_is_served) {
 }
 
 TEST_F(Drawing, coasting_track_is_thinner_than_a_seen_one) {
-  Overlay::Options options;
+  OverlayOptions options;
   options.line_px = 4;
   options.trail_length = 0;
   auto o = *Overlay::create(options);
@@ -230,7 +230,7 @@ TEST_F(Drawing, coasting_track_is_thinner_than_a_seen_one) {
 }
 
 TEST_F(Drawing, trail_follows_a_track_and_ends_with_it) {
-  Overlay::Options options;
+  OverlayOptions options;
   options.line_px = 2;
   auto o = *Overlay::create(options);
   Tensor scratch = plain_image(400, 100);
@@ -250,7 +250,7 @@ TEST_F(Drawing, trail_follows_a_track_and_ends_with_it) {
 }
 
 TEST_F(Drawing, colors_follow_the_track_when_asked) {
-  Overlay::Options options;
+  OverlayOptions options;
   options.color_by = ColorBy::track;
   options.line_px = 2;
   auto o = *Overlay::create(options);
@@ -261,7 +261,7 @@ TEST_F(Drawing, colors_follow_the_track_when_asked) {
 }
 
 TEST_F(Drawing, colors_follow_the_place_in_the_list_when_asked) {
-  Overlay::Options options;
+  OverlayOptions options;
   options.color_by = ColorBy::instance;
   options.line_px = 2;
   auto o = *Overlay::create(options);
@@ -295,7 +295,7 @@ TEST_F(Drawing, text_is_clipped_where_it_leaves_the_image) {
 
 TEST_F(Drawing, options_outside_their_range_are_refused) {
   const auto code = [](auto change) {
-    Overlay::Options options;
+    OverlayOptions options;
     change(options);
     auto o = Overlay::create(options);
     return o ? Errc::ok : o.error().code;

@@ -68,8 +68,7 @@ inline double allowed(const reference::Expected& e, DType dtype, bool codes, con
 /// Runs requests on one processor and compares their results.
 class Judge {
  public:
-  explicit Judge(Processor::Options options = {})
-      : processor_(Processor::create(options).value()) {}
+  explicit Judge(ProcessorOptions options = {}) : processor_(Processor::create(options).value()) {}
 
   Processor& processor() { return processor_; }
   int served() const { return served_; }

@@ -13,7 +13,7 @@ namespace {
 
 /// The destination's bytes, with padding, of a run on a new processor: nothing remains from another
 /// instruction set.
-std::vector<std::byte> bytes_after(const Convert& request, Processor::Options options) {
+std::vector<std::byte> bytes_after(const Convert& request, ProcessorOptions options) {
   Convert c = request;
   c.dst = clone(request.dst);
   Processor processor = Processor::create(options).value();

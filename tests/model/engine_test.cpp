@@ -227,7 +227,7 @@ TEST(Engine, refuses_files_that_are_no_models) {
 }
 
 TEST(Engine, refuses_a_device_that_is_not_there) {
-  Engine::Options options;
+  EngineOptions options;
   options.device = "NOSUCH";
   const auto engine = Engine::open(write_model("device.onnx", {}), options);
   EXPECT_FAILS(engine, Errc::device, "NOSUCH");
@@ -285,7 +285,7 @@ TEST(Engine, says_what_to_install_in_a_build_without_one) {
 TEST(Engine, checks_the_file_before_it_reads_it) {
   EXPECT_FAILS(Engine::open(files() / "missing.onnx"), Errc::not_found);
   EXPECT_FAILS(Engine::open(files().path()), Errc::invalid_argument);
-  Engine::Options options;
+  EngineOptions options;
   options.max_file_bytes = 10;
   const auto engine = Engine::open(write_model("large.onnx", {}), options);
   EXPECT_FAILS(engine, Errc::invalid_argument, "at most 10");

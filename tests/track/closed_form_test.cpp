@@ -46,7 +46,7 @@ TEST(ClosedForm, a_box_without_width_does_no_harm) {
 // 4
 TEST(ClosedForm, a_new_tracker_has_no_tracks_and_the_known_thresholds) {
   EXPECT_TRUE(ByteTrack::create()->tracks().empty());
-  constexpr ByteTrack::Options options;
+  constexpr ByteTrackOptions options;
   EXPECT_EQ(options.high_score, 0.7F);
   EXPECT_EQ(options.min_iou, 0.25F);
   EXPECT_EQ(options.update_gain, 0.25F);

@@ -25,15 +25,15 @@ Tracker make_tracker(Kind kind, Change change) {
   };
   switch (kind) {
     case Kind::hal:
-      return *ByteTrack::create(changed(ByteTrack::Options{}));
+      return *ByteTrack::create(changed(ByteTrackOptions{}));
     case Kind::paper:
-      return *ByteTrack::paper(changed(ByteTrack::PaperOptions{}));
+      return *ByteTrack::paper(changed(ByteTrackPaperOptions{}));
     case Kind::oc_sort:
-      return *OcSort::create(changed(OcSort::Options{}));
+      return *OcSort::create(changed(OcSortOptions{}));
     case Kind::sort:
       break;
   }
-  return *Sort::create(changed(Sort::Options{}));
+  return *Sort::create(changed(SortOptions{}));
 }
 inline Tracker make_tracker(Kind kind) {
   return make_tracker(kind, [](auto&) {});

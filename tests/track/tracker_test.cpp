@@ -268,10 +268,10 @@ TEST_P(EveryTracker, refuses_shared_options_outside_their_range) {
       change(options);
       return options;
     };
-    if (GetParam() == Kind::hal) check(ByteTrack::create(with(ByteTrack::Options{})));
-    if (GetParam() == Kind::paper) check(ByteTrack::paper(with(ByteTrack::PaperOptions{})));
-    if (GetParam() == Kind::oc_sort) check(OcSort::create(with(OcSort::Options{})));
-    if (GetParam() == Kind::sort) check(Sort::create(with(Sort::Options{})));
+    if (GetParam() == Kind::hal) check(ByteTrack::create(with(ByteTrackOptions{})));
+    if (GetParam() == Kind::paper) check(ByteTrack::paper(with(ByteTrackPaperOptions{})));
+    if (GetParam() == Kind::oc_sort) check(OcSort::create(with(OcSortOptions{})));
+    if (GetParam() == Kind::sort) check(Sort::create(with(SortOptions{})));
   };
   refused([](auto& o) { o.max_coast = -1ns; }, "max_coast");
   refused([](auto& o) { o.frame_interval = 0ns; }, "frame_interval");
@@ -289,35 +289,35 @@ void expect_refused(Create create, const Options& options, const char* name) {
 }
 
 TEST(Tracker, refuses_own_options_outside_their_range) {
-  const auto hal = [](const ByteTrack::Options& o) { return ByteTrack::create(o); };
-  const auto paper = [](const ByteTrack::PaperOptions& o) { return ByteTrack::paper(o); };
-  const auto oc_sort = [](const OcSort::Options& o) { return OcSort::create(o); };
-  const auto sort = [](const Sort::Options& o) { return Sort::create(o); };
+  const auto hal = [](const ByteTrackOptions& o) { return ByteTrack::create(o); };
+  const auto paper = [](const ByteTrackPaperOptions& o) { return ByteTrack::paper(o); };
+  const auto oc_sort = [](const OcSortOptions& o) { return OcSort::create(o); };
+  const auto sort = [](const SortOptions& o) { return Sort::create(o); };
   for (const float bad : {-0.1F, 1.1F, std::numeric_limits<float>::quiet_NaN()}) {
-    expect_refused(hal, ByteTrack::Options{.high_score = bad}, "high_score");
-    expect_refused(hal, ByteTrack::Options{.min_iou = bad}, "min_iou");
-    expect_refused(hal, ByteTrack::Options{.update_gain = bad}, "update_gain");
-    expect_refused(paper, ByteTrack::PaperOptions{.high_score = bad}, "high_score");
-    expect_refused(paper, ByteTrack::PaperOptions{.low_score = bad}, "low_score");
-    expect_refused(paper, ByteTrack::PaperOptions{.start_score = bad}, "start_score");
-    expect_refused(paper, ByteTrack::PaperOptions{.first_limit = bad}, "first_limit");
-    expect_refused(paper, ByteTrack::PaperOptions{.second_limit = bad}, "second_limit");
-    expect_refused(paper, ByteTrack::PaperOptions{.tentative_limit = bad}, "tentative_limit");
-    expect_refused(oc_sort, OcSort::Options{.high_score = bad}, "high_score");
-    expect_refused(oc_sort, OcSort::Options{.min_iou = bad}, "min_iou");
-    expect_refused(oc_sort, OcSort::Options{.inertia = bad}, "inertia");
-    expect_refused(sort, Sort::Options{.min_score = bad}, "min_score");
-    expect_refused(sort, Sort::Options{.min_iou = bad}, "min_iou");
+    expect_refused(hal, ByteTrackOptions{.high_score = bad}, "high_score");
+    expect_refused(hal, ByteTrackOptions{.min_iou = bad}, "min_iou");
+    expect_refused(hal, ByteTrackOptions{.update_gain = bad}, "update_gain");
+    expect_refused(paper, ByteTrackPaperOptions{.high_score = bad}, "high_score");
+    expect_refused(paper, ByteTrackPaperOptions{.low_score = bad}, "low_score");
+    expect_refused(paper, ByteTrackPaperOptions{.start_score = bad}, "start_score");
+    expect_refused(paper, ByteTrackPaperOptions{.first_limit = bad}, "first_limit");
+    expect_refused(paper, ByteTrackPaperOptions{.second_limit = bad}, "second_limit");
+    expect_refused(paper, ByteTrackPaperOptions{.tentative_limit = bad}, "tentative_limit");
+    expect_refused(oc_sort, OcSortOptions{.high_score = bad}, "high_score");
+    expect_refused(oc_sort, OcSortOptions{.min_iou = bad}, "min_iou");
+    expect_refused(oc_sort, OcSortOptions{.inertia = bad}, "inertia");
+    expect_refused(sort, SortOptions{.min_score = bad}, "min_score");
+    expect_refused(sort, SortOptions{.min_iou = bad}, "min_iou");
   }
-  expect_refused(hal, ByteTrack::Options{.update_gain = 0}, "update_gain");
+  expect_refused(hal, ByteTrackOptions{.update_gain = 0}, "update_gain");
   for (const float bad :
        {-1.0F, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()})
-    expect_refused(hal, ByteTrack::Options{.max_distance = bad}, "max_distance");
-  expect_refused(paper, ByteTrack::PaperOptions{.first_limit = 0}, "first_limit");
-  expect_refused(oc_sort, OcSort::Options{.direction_frames = 0}, "direction_frames");
-  expect_refused(oc_sort, OcSort::Options{.direction_frames = 8}, "direction_frames");
-  expect_refused(oc_sort, OcSort::Options{.min_hits = 1'000'001}, "min_hits");
-  expect_refused(sort, Sort::Options{.min_hits = 1'000'001}, "min_hits");
+    expect_refused(hal, ByteTrackOptions{.max_distance = bad}, "max_distance");
+  expect_refused(paper, ByteTrackPaperOptions{.first_limit = 0}, "first_limit");
+  expect_refused(oc_sort, OcSortOptions{.direction_frames = 0}, "direction_frames");
+  expect_refused(oc_sort, OcSortOptions{.direction_frames = 8}, "direction_frames");
+  expect_refused(oc_sort, OcSortOptions{.min_hits = 1'000'001}, "min_hits");
+  expect_refused(sort, SortOptions{.min_hits = 1'000'001}, "min_hits");
 }
 
 TEST(Tracker, continues_a_track_of_exactly_the_least_iou) {

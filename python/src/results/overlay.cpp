@@ -31,10 +31,10 @@ struct OverlayCore {
   PyMutex mutex;
 };
 
-Overlay::Options options_from(nb::handle labels, nb::handle color_by, nb::handle line_px,
-                              nb::handle text_px, nb::handle show_score, nb::handle trail_length,
-                              nb::handle font) {
-  Overlay::Options options;
+OverlayOptions options_from(nb::handle labels, nb::handle color_by, nb::handle line_px,
+                            nb::handle text_px, nb::handle show_score, nb::handle trail_length,
+                            nb::handle font) {
+  OverlayOptions options;
   for_each_item(labels, "labels", "a list of class names", 100000, [&](nb::handle item, auto) {
     options.labels.push_back(text_from(item, "labels"));
   });

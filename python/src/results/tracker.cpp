@@ -89,11 +89,11 @@ Options options_from(const std::string& kind, const nb::dict& given) {
 
 Tracker make_tracker(const std::string& kind, const nb::dict& given) {
   if (kind == "bytetrack")
-    return take(ByteTrack::create(options_from<ByteTrack::Options>(kind, given)));
+    return take(ByteTrack::create(options_from<ByteTrackOptions>(kind, given)));
   if (kind == "bytetrack-paper")
-    return take(ByteTrack::paper(options_from<ByteTrack::PaperOptions>(kind, given)));
-  if (kind == "ocsort") return take(OcSort::create(options_from<OcSort::Options>(kind, given)));
-  if (kind == "sort") return take(Sort::create(options_from<Sort::Options>(kind, given)));
+    return take(ByteTrack::paper(options_from<ByteTrackPaperOptions>(kind, given)));
+  if (kind == "ocsort") return take(OcSort::create(options_from<OcSortOptions>(kind, given)));
+  if (kind == "sort") return take(Sort::create(options_from<SortOptions>(kind, given)));
   raise(Errc::invalid_argument,
         "kind: must be \"bytetrack\", \"bytetrack-paper\", \"ocsort\" or \"sort\" (\"" + kind +
             "\")");

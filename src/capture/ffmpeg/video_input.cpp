@@ -115,7 +115,7 @@ Result<VideoInput> VideoInput::open(std::unique_ptr<Connection> connection,
 }
 
 Result<VideoInput> VideoInput::open_rtsp(const std::string& address, const std::string& name,
-                                         const FrameSource::Options& options) {
+                                         const FrameSourceOptions& options) {
   VideoInput input;
   input.name_ = name;
   input.watch_ = std::make_shared<Watch>(options);

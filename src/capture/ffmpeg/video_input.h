@@ -29,7 +29,7 @@ class VideoInput {
   /// The first video stream of an RTSP server. FFmpeg opens the sockets itself: rtsp, and rtp over
   /// tcp if the server supports it, otherwise over udp. Errors: as above, timeout, cancelled.
   static Result<VideoInput> open_rtsp(const std::string& address, const std::string& name,
-                                      const FrameSource::Options& options);
+                                      const FrameSourceOptions& options);
 
   /// The next packet of the video stream; false at the end. Errors: corrupt, os. After an error
   /// every call returns false.
@@ -75,7 +75,7 @@ Status check_frame(const FrameExtent& frame, const DecodeLimits& limits, const s
 /// The frames of an opened video (video_source.cpp). Errors: those of `input`, unsupported (pixel
 /// format).
 SourceResult video_source(Result<VideoInput> input, const std::string& name,
-                          const FrameSource::Options& options);
+                          const FrameSourceOptions& options);
 
 /// Opens a decoder of the stream with `limits`. Errors: unsupported (this FFmpeg has no decoder),
 /// invalid_argument (limits), malformed.

@@ -27,7 +27,7 @@ struct RunOptions {
   DetectorOptions detector;
   PresetOptions preset;
   bool is_tracking = false;
-  ByteTrack::Options tracking;
+  ByteTrackOptions tracking;
   std::string out;
   std::string contact_sheet;
   std::string font;
@@ -201,7 +201,7 @@ int check_options(const RunOptions& options) {
 int run(const RunOptions& options) {
   Outputs outputs;
   if (const int code = check_options(options); code != exit_ok) return code;
-  FrameSource::Options reading;
+  FrameSourceOptions reading;
   reading.load.is_cancelled = InterruptGuard::is_requested;
   auto inputs = Inputs::open(options.inputs, reading);
   if (!inputs) return report(options.inputs[0], inputs.error());

@@ -52,24 +52,24 @@ Options options_of(const TrackCommand& command) {
 
 Result<Tracker> make_tracker(const TrackCommand& command) {
   if (command.tracker == "bytetrack-paper") {
-    auto options = options_of<ByteTrack::PaperOptions>(command);
+    auto options = options_of<ByteTrackPaperOptions>(command);
     // As published: 0.1 above the score of the first pass.
     if (command.high_score) options.start_score = std::min(1.0F, *command.high_score + 0.1F);
     HALYARD_TRY(auto tracker, ByteTrack::paper(options));
     return Tracker(std::move(tracker));
   }
   if (command.tracker == "ocsort") {
-    HALYARD_TRY(auto tracker, OcSort::create(options_of<OcSort::Options>(command)));
+    HALYARD_TRY(auto tracker, OcSort::create(options_of<OcSortOptions>(command)));
     return Tracker(std::move(tracker));
   }
   if (command.tracker == "sort") {
-    auto options = options_of<Sort::Options>(command);
+    auto options = options_of<SortOptions>(command);
     options.min_score = command.high_score.value_or(options.min_score);
     if (!command.coast_s) options.max_coast = seconds(1.5 / command.rate);  // one frame
     HALYARD_TRY(auto tracker, Sort::create(options));
     return Tracker(std::move(tracker));
   }
-  HALYARD_TRY(auto tracker, ByteTrack::create(options_of<ByteTrack::Options>(command)));
+  HALYARD_TRY(auto tracker, ByteTrack::create(options_of<ByteTrackOptions>(command)));
   return Tracker(std::move(tracker));
 }
 

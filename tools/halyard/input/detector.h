@@ -17,7 +17,7 @@ struct DetectorOptions {
   std::string model;
   std::string labels;  ///< file of class names; empty: the model's own
   std::string config;  ///< model description; empty: from the model's outputs
-  Engine::Options engine;
+  EngineOptions engine;
   Preset preset;
   /// Makes masks by this rule, in the size of the upright image, instead of the preset's rule. The
   /// model must have masks.

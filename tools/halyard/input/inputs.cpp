@@ -7,7 +7,7 @@
 
 namespace halyard::tool {
 
-Result<Inputs> Inputs::open(std::vector<std::string> paths, const FrameSource::Options& options) {
+Result<Inputs> Inputs::open(std::vector<std::string> paths, const FrameSourceOptions& options) {
   Inputs inputs(std::move(paths), options);
   if (inputs.paths_.size() > 1) {
     inputs.total_ = inputs.paths_.size();

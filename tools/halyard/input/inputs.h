@@ -18,7 +18,7 @@ class Inputs {
  public:
   /// Opens the first input. With several inputs, next() reports one that cannot be opened. Errors:
   /// as FrameSource::open().
-  static Result<Inputs> open(std::vector<std::string> paths, const FrameSource::Options& options);
+  static Result<Inputs> open(std::vector<std::string> paths, const FrameSourceOptions& options);
 
   /// The next frame, counted and timed over all inputs; nullopt at the end. An error concerns one
   /// file; the next call continues after it.
@@ -33,11 +33,11 @@ class Inputs {
   const std::vector<std::string>& paths() const noexcept { return paths_; }
 
  private:
-  Inputs(std::vector<std::string> paths, FrameSource::Options options)
+  Inputs(std::vector<std::string> paths, FrameSourceOptions options)
       : paths_(std::move(paths)), options_(options) {}
   Status advance();
   std::vector<std::string> paths_;
-  FrameSource::Options options_;
+  FrameSourceOptions options_;
   std::optional<FrameSource> source_;
   std::size_t opened_ = 0;
   std::size_t frames_ = 0;

@@ -40,7 +40,7 @@ Result<Annotator> Annotator::create(Options options) {
 
 Status Annotator::load_font() {
   if (!is_wanted()) return {};
-  Overlay::Options drawing;
+  OverlayOptions drawing;
   drawing.labels = options_.labels;
   drawing.color_by = options_.is_tracking ? ColorBy::track : ColorBy::label;
   drawing.font = options_.font;
