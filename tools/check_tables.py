@@ -50,7 +50,7 @@ PUBLIC_ONLY = {"capi"}
 PUBLIC_HEADERS = {
     "export": "base", "result": "base", "fd": "base", "geometry": "base", "detection": "base",
     "placement": "base", "moved": "base", "log": "base", "trace": "base", "version": "base",
-    "output_file": "base", "threads": "base",
+    "output_file": "base", "threads": "base", "enumerators": "base",
     "format": "tensor", "colorimetry": "tensor", "quantization": "tensor", "buffer": "tensor",
     "tensor": "tensor", "dlpack": "tensor", "dmabuf": "tensor", "drm": "tensor",
     "import": "tensor", "transfer": "tensor", "recycler": "tensor", "device": "tensor",

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the stubs of the package for type checkers: python/halyard/_core.pyi for the extension,
-__init__.pyi and edgefirst.pyi with the names of the package. With --check, reports whether the
-files are up to date. Needs the built package on PYTHONPATH, and nanobind.
+"""Writes the package's types for type checkers: python/halyard/_core.pyi for the extension,
+__init__.pyi and edgefirst.pyi with the names of the package, typing.py with the words of each
+enumeration. With --check, reports whether the files are up to date. Needs the built package on
+PYTHONPATH, and nanobind.
 
     PYTHONPATH=build/python tools/python_stub.py [--check]
 """
 import ast
+import json
 import pathlib
 import re
 import sys
+import textwrap
 
 FOLDER = pathlib.Path(__file__).parents[1] / "python/halyard"
 HEADER = """# SPDX-License-Identifier: Apache-2.0
@@ -44,6 +47,13 @@ from halyard import horus as horus
 from halyard import typing as typing
 from halyard._frames import open as open
 """
+TYPING = '''# SPDX-License-Identifier: Apache-2.0
+# Written by tools/python_stub.py from _enums.py: change that.
+"""Types for annotations where a call takes one of the package's enumerations: a member, or
+its word. ``def crop(image: Tensor, fit: FitLike) -> Tensor: ...``"""
+from typing import Literal, Union
+
+'''
 FIXES = [
     # nanobind uses a property's signature for its setter too.
     (r"(@(\w+)\.setter\n    def \w+\(self)\) -> ([^:]+): \.\.\.", r"\1, value: \3) -> None: ..."),
@@ -235,10 +245,39 @@ def edgefirst():
     return PACKAGE.partition("\nfrom ")[0] + "\n" + "\n".join(lines) + "\n"
 
 
+def filled(start, items, end):
+    """`start`, the items and `end` in one line, or the items in lines of their own."""
+    text = ", ".join(items) + end
+    if len(start + text) <= 100:
+        return start + text + "\n"
+    return start + "\n" + textwrap.fill(text, 100, initial_indent=" " * 4,
+                                        subsequent_indent=" " * 4, break_on_hyphens=False) + "\n"
+
+
+def words_of(kind):
+    """All that a call takes for a member: its word, other names and other words, and degrees."""
+    others = [name.lower() for name, member in kind.__members__.items() if name != member.name]
+    words = list(dict.fromkeys([*kind._word_list(), *others, *kind._aliases()]))
+    return words + ([0, 90, 180, 270] if hasattr(kind, "_of_degrees") else [])
+
+
+def typing():
+    import halyard._enums
+
+    names = halyard._enums.__all__
+    kinds = [getattr(halyard._enums, name) for name in names]
+    return "".join([
+        TYPING, filled("from ._enums import (", names, ")"), "\n",
+        filled("__all__ = [", sorted(f'"{name}Like"' for name in names), "]"), "\n",
+        *(filled(f"{name}Like = Union[{name}, Literal[",
+                 [json.dumps(word) for word in words_of(kind)], "]]")
+          for name, kind in zip(names, kinds))])
+
+
 def main():
     status = 0
     for name, made in (("_core.pyi", extension()), ("__init__.pyi", package()),
-                       ("edgefirst.pyi", edgefirst())):
+                       ("edgefirst.pyi", edgefirst()), ("typing.py", typing())):
         file = FOLDER / name
         if "--check" not in sys.argv[1:]:
             file.write_text(made)

@@ -5,6 +5,7 @@
 
 // base
 #include "halyard/detection.h"
+#include "halyard/enumerators.h"
 #include "halyard/export.h"
 #include "halyard/fd.h"
 #include "halyard/geometry.h"

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
+# Written by tools/python_stub.py from _enums.py: change that.
 """Types for annotations where a call takes one of the package's enumerations: a member, or
 its word. ``def crop(image: Tensor, fit: FitLike) -> Tensor: ...``"""
 from typing import Literal, Union
 
-from ._enums import (PixelFormat, TensorMemory, Normalization, Rotation, Flip, ColorMode,
-                     EglDisplayKind, Nms, DecoderType, DecoderVersion, DimName, Fit, MatchMetric,
-                     ColorSpace, ColorTransfer, ColorEncoding, ColorRange, DctMethod, Filter,
-                     LetterboxRule)
+from ._enums import (
+    PixelFormat, TensorMemory, Normalization, Rotation, Flip, ColorMode, EglDisplayKind, Nms,
+    DecoderType, DecoderVersion, DimName, Fit, MatchMetric, ColorSpace, ColorTransfer,
+    ColorEncoding, ColorRange, DctMethod, Filter, LetterboxRule)
 
-__all__ = ["ColorEncodingLike", "ColorModeLike", "ColorRangeLike", "ColorSpaceLike",
-           "ColorTransferLike", "DctMethodLike", "DecoderTypeLike", "DecoderVersionLike",
-           "DimNameLike", "EglDisplayKindLike", "FilterLike", "FitLike", "FlipLike",
-           "LetterboxRuleLike", "MatchMetricLike", "NmsLike", "NormalizationLike",
-           "PixelFormatLike", "RotationLike", "TensorMemoryLike"]
+__all__ = [
+    "ColorEncodingLike", "ColorModeLike", "ColorRangeLike", "ColorSpaceLike", "ColorTransferLike",
+    "DctMethodLike", "DecoderTypeLike", "DecoderVersionLike", "DimNameLike", "EglDisplayKindLike",
+    "FilterLike", "FitLike", "FlipLike", "LetterboxRuleLike", "MatchMetricLike", "NmsLike",
+    "NormalizationLike", "PixelFormatLike", "RotationLike", "TensorMemoryLike"]
 
 PixelFormatLike = Union[PixelFormat, Literal[
     "rgb", "rgba", "bgra", "grey", "yuyv", "vyuy", "nv12", "nv16", "planar_rgb", "planar_rgba",
@@ -21,8 +22,8 @@ PixelFormatLike = Union[PixelFormat, Literal[
 TensorMemoryLike = Union[TensorMemory, Literal["dma", "shm", "pbo", "mem", "heap"]]
 NormalizationLike = Union[Normalization, Literal["default", "signed", "unsigned", "raw"]]
 RotationLike = Union[Rotation, Literal[
-    "none", "clockwise90", "rotate180", "counterclockwise90", "rotate90", "rotate270", 0, 90,
-    180, 270]]
+    "none", "clockwise90", "rotate180", "counterclockwise90", "rotate90", "rotate270", 0, 90, 180,
+    270]]
 FlipLike = Union[Flip, Literal["none", "horizontal", "vertical"]]
 ColorModeLike = Union[ColorMode, Literal["class", "instance", "track"]]
 EglDisplayKindLike = Union[EglDisplayKind, Literal["gbm", "platform_device", "default"]]

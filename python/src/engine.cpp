@@ -116,23 +116,21 @@ nb::dict metadata_of(const PyEngine& self) {
   return metadata;
 }
 
-void bind_engine_class(nb::module_& m) {
-  nb::class_<PyEngine>(
-      m, "Engine",
-      "A model file, run by the C++ engine with OpenVINO, whose libraries are those of the\n"
-      "package openvino: `pip install halyard-vision[openvino]`. May be used from several threads\n"
-      "at once. A child of fork() can use no engine if its parent had opened one.")
-      .def("__init__", &open_engine, nb::arg("path"), nb::arg("device") = "CPU",
-           nb::arg("threads") = 0,
-           nb::sig("def __init__(self, path: str | os.PathLike[str], device: str = \"CPU\", "
-                   "threads: int = 0) -> None"),
-           "Args:\n    path: of an .onnx, .tflite or .xml file.\n    device: OpenVINO's name.\n"
-           "    threads: of inference; 0: the engine's choice.\n\n"
-           "Raises MissingFileError, DataError (the file is not a model) and UnsupportedError\n"
-           "(no OpenVINO: the message tells what to install).")
-      .def_prop_ro(
-          "runtime", [](const PyEngine& self) { return str_of(self.value.runtime()); },
-          nb::sig("def runtime(self) -> str"), "\"openvino 2026.4 CPU\".")
+void add_opening(nb::class_<PyEngine>& cls) {
+  cls.def("__init__", &open_engine, nb::arg("path"), nb::arg("device") = "CPU",
+          nb::arg("threads") = 0,
+          nb::sig("def __init__(self, path: str | os.PathLike[str], device: str = \"CPU\", "
+                  "threads: int = 0) -> None"),
+          "Args:\n    path: of an .onnx, .tflite or .xml file.\n    device: OpenVINO's name.\n"
+          "    threads: of inference; 0: the engine's choice.\n\n"
+          "Raises MissingFileError, DataError (the file is not a model) and UnsupportedError\n"
+          "(no OpenVINO: the message tells what to install).");
+}
+
+void add_facts(nb::class_<PyEngine>& cls) {
+  cls.def_prop_ro(
+         "runtime", [](const PyEngine& self) { return str_of(self.value.runtime()); },
+         nb::sig("def runtime(self) -> str"), "\"openvino 2026.4 CPU\".")
       .def_prop_ro(
           "path", [](const PyEngine& self) { return str_of(self.value.path()); },
           nb::sig("def path(self) -> str"))
@@ -150,16 +148,19 @@ void bind_engine_class(nb::module_& m) {
           "labels", [](const PyEngine& self) { return text_list(self.value.labels()); },
           nb::sig("def labels(self) -> list[str]"), "Class names of the metadata; may be empty.")
       .def_prop_ro("metadata", &metadata_of, nb::sig("def metadata(self) -> dict[str, str]"),
-                   "The metadata of the file.")
-      .def(
-          "create_input",
-          [](const PyEngine& self) {
-            return tensor_result(take(Tensor::create(self.value.inputs()[0])));
-          },
-          nb::sig("def create_input(self) -> Tensor"),
-          "A new tensor for run(), with the first input's shape, dtype, quantization and format, "
-          "so\n"
-          "that convert() can fill it.")
+                   "The metadata of the file.");
+}
+
+void add_running(nb::class_<PyEngine>& cls) {
+  cls.def(
+         "create_input",
+         [](const PyEngine& self) {
+           return tensor_result(take(Tensor::create(self.value.inputs()[0])));
+         },
+         nb::sig("def create_input(self) -> Tensor"),
+         "A new tensor for run(), with the first input's shape, dtype, quantization and format, "
+         "so\n"
+         "that convert() can fill it.")
       .def("run", &run_engine, nb::arg("inputs"),
            nb::sig("def run(self, inputs: Any) -> list[Tensor]"),
            "Runs on one input, or a list of one for each: Tensors or arrays of the model's shapes\n"
@@ -168,6 +169,17 @@ void bind_engine_class(nb::module_& m) {
       .def("__repr__", [](const PyEngine& self) {
         return "Engine('" + self.value.path() + "', " + self.value.runtime() + ")";
       });
+}
+
+void bind_engine_class(nb::module_& m) {
+  nb::class_<PyEngine> cls(
+      m, "Engine",
+      "A model file, run by the C++ engine with OpenVINO, whose libraries are those of the\n"
+      "package openvino: `pip install halyard-vision[openvino]`. May be used from several threads\n"
+      "at once. A child of fork() can use no engine if its parent had opened one.");
+  add_opening(cls);
+  add_facts(cls);
+  add_running(cls);
 }
 
 }  // namespace

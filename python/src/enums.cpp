@@ -4,102 +4,22 @@
 
 #include <nanobind/stl/string.h>
 
+#include <initializer_list>
 #include <optional>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "args.h"
+#include "halyard/enumerators.h"
 #include "kept.h"
 #include "tensor/tensor_class.h"
 #include "words.h"
 
 namespace halyard::python {
 namespace {
-
-using Row = EnumClass::Row;
-
-template <class E>
-constexpr Row row(const char* name, E value) {
-  return {name, static_cast<std::uint8_t>(value)};
-}
-
-constexpr Row pixel_formats[] = {
-    row("Rgb", PixelFormat::rgb),
-    row("Rgba", PixelFormat::rgba),
-    row("Bgra", PixelFormat::bgra),
-    row("Grey", PixelFormat::grey),
-    row("Yuyv", PixelFormat::yuyv),
-    row("Vyuy", PixelFormat::vyuy),
-    row("Nv12", PixelFormat::nv12),
-    row("Nv16", PixelFormat::nv16),
-    row("PlanarRgb", PixelFormat::planar_rgb),
-    row("PlanarRgba", PixelFormat::planar_rgba),
-    row("Nv24", PixelFormat::nv24),
-    row("Uyvy", PixelFormat::uyvy),
-    row("Yvyu", PixelFormat::yvyu),
-    row("Nv21", PixelFormat::nv21),
-    row("I420", PixelFormat::i420),
-    row("Bgr", PixelFormat::bgr),
-    row("BayerRggb", PixelFormat::bayer_rggb),
-    row("BayerBggr", PixelFormat::bayer_bggr),
-    row("BayerGrbg", PixelFormat::bayer_grbg),
-    row("BayerGbrg", PixelFormat::bayer_gbrg),
-};
-constexpr Row memories[] = {row("DMA", Memory::dma), row("SHM", Memory::shm),
-                            row("PBO", Memory::pbo), row("MEM", Memory::mem)};
-constexpr Row normalizations[] = {
-    row("DEFAULT", Normalization::automatic), row("SIGNED", Normalization::with_sign),
-    row("UNSIGNED", Normalization::without_sign), row("RAW", Normalization::raw)};
-constexpr Row rotations[] = {row("Rotate0", Rotation::none), row("Clockwise90", Rotation::cw90),
-                             row("Rotate180", Rotation::cw180),
-                             row("CounterClockwise90", Rotation::cw270)};
-constexpr Row flips[] = {row("NoFlip", Flip::none), row("Horizontal", Flip::horizontal),
-                         row("Vertical", Flip::vertical)};
-constexpr Row color_modes[] = {row("Class", ColorBy::label), row("Instance", ColorBy::instance),
-                               row("Track", ColorBy::track)};
-constexpr Row egl_display_kinds[] = {row("Gbm", EglDisplayKind::gbm),
-                                     row("PlatformDevice", EglDisplayKind::platform_device),
-                                     row("Default", EglDisplayKind::standard)};
-constexpr Row nms_modes[] = {row("ClassAgnostic", compat::Nms::class_agnostic),
-                             row("ClassAware", compat::Nms::class_aware),
-                             row("Auto", compat::Nms::automatic)};
-constexpr Row decoder_types[] = {row("Ultralytics", compat::OutputFamily::ultralytics),
-                                 row("ModelPack", compat::OutputFamily::modelpack)};
-constexpr Row decoder_versions[] = {
-    row("Yolov5", compat::DecoderVersion::yolov5), row("Yolov8", compat::DecoderVersion::yolov8),
-    row("Yolo11", compat::DecoderVersion::yolo11), row("Yolo26", compat::DecoderVersion::yolo26)};
-constexpr Row dim_names[] = {row("Batch", compat::DimName::batch),
-                             row("Height", compat::DimName::height),
-                             row("Width", compat::DimName::width),
-                             row("NumClasses", compat::DimName::num_classes),
-                             row("NumFeatures", compat::DimName::num_features),
-                             row("NumBoxes", compat::DimName::num_boxes),
-                             row("NumProtos", compat::DimName::num_protos),
-                             row("NumAnchorsXFeatures", compat::DimName::num_anchors_x_features),
-                             row("Padding", compat::DimName::padding),
-                             row("BoxCoords", compat::DimName::box_coords)};
-constexpr Row fits[] = {row("Stretch", Fit::stretch), row("Letterbox", Fit::letterbox),
-                        row("Cover", Fit::cover), row("TopLeft", Fit::top_left)};
-constexpr Row match_metrics[] = {row("Iou", MergeMetric::iou), row("Ios", MergeMetric::ios)};
-constexpr Row color_spaces[] = {row("Bt709", ColorSpace::bt709), row("Bt2020", ColorSpace::bt2020),
-                                row("Srgb", ColorSpace::srgb),
-                                row("Smpte170m", ColorSpace::smpte170m)};
-constexpr Row color_transfers[] = {row("Bt709", ColorTransfer::bt709),
-                                   row("Srgb", ColorTransfer::srgb), row("Pq", ColorTransfer::pq),
-                                   row("Hlg", ColorTransfer::hlg),
-                                   row("Linear", ColorTransfer::linear)};
-constexpr Row color_encodings[] = {row("Bt601", ColorEncoding::bt601),
-                                   row("Bt709", ColorEncoding::bt709),
-                                   row("Bt2020", ColorEncoding::bt2020)};
-constexpr Row color_ranges[] = {row("Full", ColorRange::full), row("Limited", ColorRange::limited)};
-constexpr Row dct_methods[] = {row("Accurate", DctMethod::accurate), row("Fast", DctMethod::fast)};
-constexpr Row filters[] = {row("Nearest", Filter::nearest), row("Bilinear", Filter::bilinear),
-                           row("Bicubic", Filter::bicubic), row("Lanczos3", Filter::lanczos3),
-                           row("Box", Filter::box)};
-constexpr Row letterbox_rules[] = {row("Hal", LetterboxRule::hal),
-                                   row("Ultralytics", LetterboxRule::ultralytics),
-                                   row("UltralyticsVal", LetterboxRule::ultralytics_val)};
 
 struct DTypeName {
   DType dtype;
@@ -112,51 +32,66 @@ constexpr DTypeName dtype_names[] = {
     {DType::f32, "float32"},  {DType::f64, "float64"}, {DType::bf16, "bfloat16"},
     {DType::boolean, "bool"},
 };
+static_assert(std::size(dtype_names) == enumerators<DType>.size());
 std::array<PyObject*, std::size(dtype_names)> dtype_strings{};
 // numpy.dtypes, each made at its first use.
 std::array<PyObject*, std::size(dtype_names)> dtype_objects{};
 
-void fill(EnumClass& table, const nb::module_& module) {
-  const nb::object type = module.attr(table.name);
-  table.type = nb::object(type).release().ptr();
-  table.native.fill(-1);
+// The names that the table of an enumeration is made from.
+struct Named {
+  std::string_view name;
+  std::uint8_t native;
+};
+
+template <class E>
+constexpr Named named(std::string_view text, E value) {
+  return {text, static_cast<std::uint8_t>(value)};
+}
+
+// The enumerator of a member: its own one in `renamed`, or that of the member's word.
+std::optional<std::uint8_t> native_of(std::string_view member, std::string_view word,
+                                      std::span<const Named> enumerators,
+                                      std::span<const Named> renamed) {
+  for (const Named& each : renamed)
+    if (each.name == member) return each.native;
+  for (const Named& each : enumerators)
+    if (each.name == word) return each.native;
+  return std::nullopt;
+}
+
+// Each member needs an enumerator, and each enumerator but unknown and `lacking` needs a member.
+void fill(EnumClass& table, nb::object type, std::span<const Named> enumerators,
+          std::span<const Named> renamed, std::string_view lacking) {
   table.words = nb::object(type.attr("_words")()).release().ptr();
-  for (const Row& row : table.rows) {
-    nb::object member = type.attr(row.name);
-    table.native.at(nb::cast<std::size_t>(nb::int_(member))) = row.native;
-    table.member.at(row.native) = member.release().ptr();
+  table.native.fill(-1);
+  const nb::object words = type.attr("_word_list")();
+  std::size_t index = 0;
+  for (nb::handle member : type) {
+    const std::string word = text_of(words[index++]);
+    const auto native = native_of(text_of(member.attr("name")), word, enumerators, renamed);
+    if (!native) throw std::logic_error(text_of(member) + ": there is no such enumerator");
+    table.native.at(nb::cast<std::size_t>(nb::int_(member))) = *native;
+    table.member.at(*native) = nb::object(nb::borrow(member)).release().ptr();
   }
+  for (const Named& each : enumerators)
+    if (table.member.at(each.native) == nullptr && each.name != "unknown" && each.name != lacking)
+      throw std::logic_error(text_of(type) + ": no member for " + std::string(each.name));
+  table.type = type.release().ptr();
+}
+
+// Fills the table of E from the Python class. `renamed` are its members that have an enumerator of
+// another name.
+template <class E>
+void bind_enum(const char* name_of_class, std::initializer_list<Named> renamed = {},
+               std::string_view lacking = {}) {
+  std::vector<Named> names;
+  for (const Enumerator<E>& each : enumerators<E>)
+    names.push_back(named(each.name, each.value));
+  fill(enum_class<E>, nb::module_::import_("halyard._enums").attr(name_of_class), names, renamed,
+       lacking);
 }
 
 }  // namespace
-
-#define HALYARD_ENUM_CLASS(E, python_name, table)                        \
-  template <>                                                            \
-  EnumClass& enum_class<E>() {                                           \
-    static EnumClass made{python_name, table, nullptr, nullptr, {}, {}}; \
-    return made;                                                         \
-  }
-HALYARD_ENUM_CLASS(PixelFormat, "PixelFormat", pixel_formats)
-HALYARD_ENUM_CLASS(Memory, "TensorMemory", memories)
-HALYARD_ENUM_CLASS(Normalization, "Normalization", normalizations)
-HALYARD_ENUM_CLASS(Rotation, "Rotation", rotations)
-HALYARD_ENUM_CLASS(Flip, "Flip", flips)
-HALYARD_ENUM_CLASS(ColorBy, "ColorMode", color_modes)
-HALYARD_ENUM_CLASS(EglDisplayKind, "EglDisplayKind", egl_display_kinds)
-HALYARD_ENUM_CLASS(compat::Nms, "Nms", nms_modes)
-HALYARD_ENUM_CLASS(compat::OutputFamily, "DecoderType", decoder_types)
-HALYARD_ENUM_CLASS(compat::DecoderVersion, "DecoderVersion", decoder_versions)
-HALYARD_ENUM_CLASS(compat::DimName, "DimName", dim_names)
-HALYARD_ENUM_CLASS(Fit, "Fit", fits)
-HALYARD_ENUM_CLASS(MergeMetric, "MatchMetric", match_metrics)
-HALYARD_ENUM_CLASS(ColorSpace, "ColorSpace", color_spaces)
-HALYARD_ENUM_CLASS(ColorTransfer, "ColorTransfer", color_transfers)
-HALYARD_ENUM_CLASS(ColorEncoding, "ColorEncoding", color_encodings)
-HALYARD_ENUM_CLASS(ColorRange, "ColorRange", color_ranges)
-HALYARD_ENUM_CLASS(DctMethod, "DctMethod", dct_methods)
-HALYARD_ENUM_CLASS(Filter, "Filter", filters)
-HALYARD_ENUM_CLASS(LetterboxRule, "LetterboxRule", letterbox_rules)
-#undef HALYARD_ENUM_CLASS
 
 std::uint8_t enum_value(nb::handle object, const EnumClass& in, const char* argument) {
   nb::object named;
@@ -170,7 +105,7 @@ std::uint8_t enum_value(nb::handle object, const EnumClass& in, const char* argu
     }
     object = member;
   }
-  if (&in == &enum_class<Rotation>() && PyLong_CheckExact(object.ptr()) != 0) {
+  if (&in == &enum_class<Rotation> && PyLong_CheckExact(object.ptr()) != 0) {
     named = nb::handle(in.type).attr("_of_degrees")(object, argument);
     object = named;
   }
@@ -252,28 +187,30 @@ DType dtype_from(nb::handle object, const char* argument) {
 }
 
 void bind_enums(nb::module_&) {
-  const nb::module_ module = nb::module_::import_("halyard._enums");
-  for (EnumClass* table : {&enum_class<PixelFormat>(),
-                           &enum_class<Memory>(),
-                           &enum_class<Normalization>(),
-                           &enum_class<Rotation>(),
-                           &enum_class<Flip>(),
-                           &enum_class<ColorBy>(),
-                           &enum_class<EglDisplayKind>(),
-                           &enum_class<compat::Nms>(),
-                           &enum_class<compat::OutputFamily>(),
-                           &enum_class<compat::DecoderVersion>(),
-                           &enum_class<compat::DimName>(),
-                           &enum_class<Fit>(),
-                           &enum_class<MergeMetric>(),
-                           &enum_class<ColorSpace>(),
-                           &enum_class<ColorTransfer>(),
-                           &enum_class<ColorEncoding>(),
-                           &enum_class<ColorRange>(),
-                           &enum_class<DctMethod>(),
-                           &enum_class<Filter>(),
-                           &enum_class<LetterboxRule>()})
-    fill(*table, module);
+  bind_enum<PixelFormat>("PixelFormat");
+  bind_enum<Memory>("TensorMemory");
+  bind_enum<Normalization>("Normalization", {named("DEFAULT", Normalization::automatic),
+                                             named("SIGNED", Normalization::with_sign),
+                                             named("UNSIGNED", Normalization::without_sign)});
+  bind_enum<Rotation>("Rotation",
+                      {named("Clockwise90", Rotation::cw90), named("Rotate180", Rotation::cw180),
+                       named("CounterClockwise90", Rotation::cw270)});
+  bind_enum<Flip>("Flip");
+  bind_enum<ColorBy>("ColorMode", {named("Class", ColorBy::label)});
+  bind_enum<EglDisplayKind>("EglDisplayKind", {named("Default", EglDisplayKind::standard)});
+  bind_enum<compat::Nms>("Nms", {named("Auto", compat::Nms::automatic)}, "none");
+  bind_enum<compat::OutputFamily>("DecoderType");
+  bind_enum<compat::DecoderVersion>("DecoderVersion");
+  bind_enum<compat::DimName>("DimName");
+  bind_enum<Fit>("Fit");
+  bind_enum<MergeMetric>("MatchMetric");
+  bind_enum<ColorSpace>("ColorSpace");
+  bind_enum<ColorTransfer>("ColorTransfer");
+  bind_enum<ColorEncoding>("ColorEncoding");
+  bind_enum<ColorRange>("ColorRange");
+  bind_enum<DctMethod>("DctMethod");
+  bind_enum<Filter>("Filter");
+  bind_enum<LetterboxRule>("LetterboxRule");
   for (std::size_t i = 0; i < dtype_strings.size(); ++i)
     dtype_strings[i] = PyUnicode_InternFromString(dtype_names[i].name);
 }

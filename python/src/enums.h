@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python's enumerations (halyard/_enums.py) and their C++ counterparts, both ways, by table.
+// Python's enumerations (halyard/_enums.py) and their C++ counterparts, both ways, by table. The
+// tables are made from the names: Python's PlanarRgb is the enumerator planar_rgb.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "bindings.h"
 #include "halyard/buffer.h"
@@ -24,15 +24,9 @@ enum class Normalization : std::uint8_t { automatic = 0, with_sign = 1, without_
 enum class EglDisplayKind : std::uint8_t { gbm = 0, platform_device = 1, standard = 2 };
 enum class DctMethod : std::uint8_t { accurate = 0, fast = 1 };
 
-/// One enumeration's table.
+/// One enumeration's table. bind_enums() fills it; one reference each is kept until the process
+/// ends.
 struct EnumClass {
-  struct Row {
-    const char* name;     ///< of Python's member
-    std::uint8_t native;  ///< the C++ enumerator
-  };
-  const char* name = nullptr;
-  std::span<const Row> rows;
-  // Filled when the module is made. One reference each is kept until the process ends.
   PyObject* type = nullptr;
   PyObject* words = nullptr;              ///< a dict: the usual spellings of each member
   std::array<PyObject*, 32> member{};     ///< by C++ enumerator; null: Python has none
@@ -43,7 +37,7 @@ struct EnumClass {
 /// DecoderVersion, DimName, ColorMode), MergeMetric, PixelFormat, Memory, Rotation, Flip, Fit,
 /// ColorSpace, ColorTransfer, ColorEncoding, ColorRange, Filter, LetterboxRule.
 template <class E>
-EnumClass& enum_class();
+inline constinit EnumClass enum_class;
 
 /// The enumerator that `object` names: a member, or its name as str. Raises TypeError (neither),
 /// InvalidArgumentError (no such name; suggests the nearest one), both naming `argument`.
@@ -53,11 +47,11 @@ nb::object enum_member(std::uint8_t native, const EnumClass& in);
 
 template <class E>
 E enum_from(nb::handle object, const char* argument) {
-  return static_cast<E>(enum_value(object, enum_class<E>(), argument));
+  return static_cast<E>(enum_value(object, enum_class<E>, argument));
 }
 template <class E>
 nb::object enum_to(E value) {
-  return enum_member(static_cast<std::uint8_t>(value), enum_class<E>());
+  return enum_member(static_cast<std::uint8_t>(value), enum_class<E>);
 }
 
 /// A dtype from everything that numpy.dtype() takes ("float32", "f4", np.float32, float), and

@@ -10,13 +10,15 @@
 #include <string_view>
 
 #include "bindings.h"
+#include "enums.h"
 #include "fork_mutex.h"
+#include "halyard/enumerators.h"
 
 namespace halyard::python {
 namespace {
 
-// The classes of halyard/_errors.py; one reference each is kept until the process ends.
-std::array<PyObject*, 16> classes{};
+// The classes of halyard/_errors.py by Errc; one reference each is kept until the process ends.
+std::array<PyObject*, enumerators<Errc>.size()> classes{};
 
 void set_error(Errc code, const std::string& message, int os_errno) {
   PyObject* type = classes[static_cast<std::size_t>(code) % classes.size()];
@@ -38,11 +40,6 @@ constexpr Phrase phrases[] = {{"(with_format)", "by set_format()"},
                               {"options.quality", "quality"},
                               {"options.compression", "compression"},
                               {"options.format", "format"}};
-constexpr Phrase dtypes[] = {
-    {"u8", "uint8"},    {"i8", "int8"},     {"u16", "uint16"},  {"i16", "int16"},
-    {"u32", "uint32"},  {"i32", "int32"},   {"u64", "uint64"},  {"i64", "int64"},
-    {"f16", "float16"}, {"f32", "float32"}, {"f64", "float64"}, {"bf16", "bfloat16"},
-};
 
 // A text of the library with Python's names. Keys of negotiations have the same names in Python.
 std::string python_words(std::string text) {
@@ -55,9 +52,9 @@ std::string python_words(std::string text) {
   for (std::size_t at = text.find_first_not_of(before); at != std::string::npos;) {
     const std::size_t end = std::min(text.find_first_of(behind, at), text.size());
     const std::string_view word = std::string_view(text).substr(at, end - at);
-    for (const Phrase& dtype : dtypes)
-      if (word == dtype.of_cpp) {
-        text.replace(at, word.size(), dtype.of_python);
+    for (const auto& each : enumerators<DType>)
+      if (word == to_string(each.value)) {
+        text.replace(at, word.size(), dtype_name(each.value));
         break;
       }
     at = text.find_first_of(before, at);
@@ -150,10 +147,8 @@ void bind_errors(nb::module_&) {
   nb::register_exception_translator(&translate);
   const nb::module_ errors = nb::module_::import_("halyard._errors");
   const nb::object by_code = errors.attr("BY_CODE");
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    const auto name = to_string(static_cast<Errc>(i));
-    classes[i] = nb::object(by_code[nb::str(name.data(), name.size())]).release().ptr();
-  }
+  for (const auto& [name, code] : enumerators<Errc>)
+    classes[static_cast<std::size_t>(code)] = nb::object(by_code[str_of(name)]).release().ptr();
 }
 
 }  // namespace halyard::python

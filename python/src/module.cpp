@@ -3,14 +3,12 @@
 #include "bindings.h"
 #include "halyard/version.h"
 
-NB_MODULE(_core, m) {
-  namespace py = halyard::python;
-  // Objects that outlive the interpreter are normal: views held by globals, other threads.
-  nanobind::set_leak_warnings(false);
-  m.attr("__version__") = halyard::version();
-  // Classes and functions have the package as their module: users find them there.
-  const nanobind::object own_name = m.attr("__name__");
-  m.attr("__name__") = "halyard";
+namespace py = halyard::python;
+
+namespace {
+
+// Each after those whose types it uses.
+void bind_tensors(nanobind::module_& m) {
   py::bind_errors(m);
   py::bind_enums(m);
   py::bind_buffers(m);
@@ -18,6 +16,9 @@ NB_MODULE(_core, m) {
   py::bind_tensor_map(m);
   py::bind_tensor(m);
   py::bind_tensor_names(m);
+}
+
+void bind_sharing(nanobind::module_& m) {
   py::bind_pools(m);
   py::bind_tensor_handle(m);
   py::bind_image_message(m);
@@ -26,6 +27,9 @@ NB_MODULE(_core, m) {
   py::bind_topics(m);
   py::bind_wait_set(m);
   py::bind_attribute_list(m);
+}
+
+void bind_work(nanobind::module_& m) {
   py::bind_limits(m);
   py::bind_codec(m);
   py::bind_placement(m);
@@ -44,6 +48,20 @@ NB_MODULE(_core, m) {
   py::bind_drawing(m);
   py::bind_overlay(m);
   py::bind_frames(m);
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  // Objects that outlive the interpreter are normal: views held by globals, other threads.
+  nanobind::set_leak_warnings(false);
+  m.attr("__version__") = halyard::version();
+  // Classes and functions have the package as their module: users find them there.
+  const nanobind::object own_name = m.attr("__name__");
+  m.attr("__name__") = "halyard";
+  bind_tensors(m);
+  bind_sharing(m);
+  bind_work(m);
   py::reword_wrong_calls(m);
   m.attr("__name__") = own_name;
 }

@@ -124,51 +124,54 @@ void add_life(ProcessorClass& cls) {
 }
 
 template <class Kind, class Class>
-void def_images(Class& cls) {
+void def_create(Class& cls) {
   cls.def(
-         "create_image",
-         [](const PyProcessor&, nb::handle width, nb::handle height, nb::handle format,
-            nb::handle dtype, nb::handle access, nb::handle compression) {
-           return create_image<Kind>(width, height, format, dtype, access, compression);
-         },
-         nb::arg("width"), nb::arg("height"), nb::arg("format") = enum_to(PixelFormat::rgba),
-         nb::arg("dtype") = "uint8", nb::arg("access") = "none",
-         nb::arg("compression") = nb::none(),
-         nb::sig("def create_image(self, width: int, height: int, format: PixelFormatLike = "
-                 "PixelFormat.Rgba, dtype: DTypeLike = 'uint8', access: Literal['none', 'read', "
-                 "'write', 'readwrite'] = 'none', compression: Literal['any', 'ubwc', 'afbc', "
-                 "'pvric', 'dcc'] | None = None) -> Tensor"),
-         "An image of zeros in the memory that suits this machine's backends best. `access`: "
-         "what\n"
-         "the CPU does with it (none, read, write, readwrite). `compression` (any, ubwc, afbc,\n"
-         "pvric, dcc) needs access \"none\".")
-      .def(
-          "import_image",
-          [](const PyProcessor&, nb::handle fd, nb::handle width, nb::handle height,
-             nb::handle format, nb::handle dtype, nb::handle stride, nb::handle offset,
-             nb::handle chroma_fd, nb::handle chroma_stride, nb::handle chroma_offset,
-             nb::handle colorimetry, bool require_sealed) {
-            return import_image<Kind>(fd, width, height, format, dtype, stride, offset, chroma_fd,
-                                      chroma_stride, chroma_offset, colorimetry, require_sealed);
-          },
-          nb::arg("fd"), nb::arg("width"), nb::arg("height"), nb::arg("format"),
-          nb::arg("dtype") = "uint8", nb::arg("stride") = nb::none(),
-          nb::arg("offset") = nb::none(), nb::arg("chroma_fd") = nb::none(),
-          nb::arg("chroma_stride") = nb::none(), nb::arg("chroma_offset") = nb::none(),
-          nb::arg("colorimetry") = nb::none(), nb::kw_only(), nb::arg("require_sealed") = false,
-          nb::sig("def import_image(self, fd: int, width: int, height: int, format: "
-                  "PixelFormatLike, dtype: DTypeLike = 'uint8', stride: int | None = None, offset: "
-                  "int | None = None, chroma_fd: int | None = None, chroma_stride: int | None = "
-                  "None, chroma_offset: int | None = None, colorimetry: Colorimetry | None = None, "
-                  "*, require_sealed: bool = False) -> Tensor"),
-          "An image over a DMA-BUF or shared memory of somebody else. Descriptors are "
-          "duplicated:\n"
-          "close yours. `stride` and `offset` in bytes; without a stride rows have no padding. "
-          "Chroma\n"
-          "follows the luma unless it has a descriptor or an offset. With `require_sealed`,\n"
-          "memory that its owner can shrink is sealed, or refused: a read of memory that was taken "
-          "taken\n"
-          "away ends the process. Raises RuntimeError for planes that do not fit their memory.");
+      "create_image",
+      [](const PyProcessor&, nb::handle width, nb::handle height, nb::handle format,
+         nb::handle dtype, nb::handle access, nb::handle compression) {
+        return create_image<Kind>(width, height, format, dtype, access, compression);
+      },
+      nb::arg("width"), nb::arg("height"), nb::arg("format") = enum_to(PixelFormat::rgba),
+      nb::arg("dtype") = "uint8", nb::arg("access") = "none", nb::arg("compression") = nb::none(),
+      nb::sig("def create_image(self, width: int, height: int, format: PixelFormatLike = "
+              "PixelFormat.Rgba, dtype: DTypeLike = 'uint8', access: Literal['none', 'read', "
+              "'write', 'readwrite'] = 'none', compression: Literal['any', 'ubwc', 'afbc', "
+              "'pvric', 'dcc'] | None = None) -> Tensor"),
+      "An image of zeros in the memory that suits this machine's backends best. `access`: "
+      "what\n"
+      "the CPU does with it (none, read, write, readwrite). `compression` (any, ubwc, afbc,\n"
+      "pvric, dcc) needs access \"none\".");
+}
+
+template <class Kind, class Class>
+void def_import(Class& cls) {
+  cls.def(
+      "import_image",
+      [](const PyProcessor&, nb::handle fd, nb::handle width, nb::handle height, nb::handle format,
+         nb::handle dtype, nb::handle stride, nb::handle offset, nb::handle chroma_fd,
+         nb::handle chroma_stride, nb::handle chroma_offset, nb::handle colorimetry,
+         bool require_sealed) {
+        return import_image<Kind>(fd, width, height, format, dtype, stride, offset, chroma_fd,
+                                  chroma_stride, chroma_offset, colorimetry, require_sealed);
+      },
+      nb::arg("fd"), nb::arg("width"), nb::arg("height"), nb::arg("format"),
+      nb::arg("dtype") = "uint8", nb::arg("stride") = nb::none(), nb::arg("offset") = nb::none(),
+      nb::arg("chroma_fd") = nb::none(), nb::arg("chroma_stride") = nb::none(),
+      nb::arg("chroma_offset") = nb::none(), nb::arg("colorimetry") = nb::none(), nb::kw_only(),
+      nb::arg("require_sealed") = false,
+      nb::sig("def import_image(self, fd: int, width: int, height: int, format: "
+              "PixelFormatLike, dtype: DTypeLike = 'uint8', stride: int | None = None, offset: "
+              "int | None = None, chroma_fd: int | None = None, chroma_stride: int | None = "
+              "None, chroma_offset: int | None = None, colorimetry: Colorimetry | None = None, "
+              "*, require_sealed: bool = False) -> Tensor"),
+      "An image over a DMA-BUF or shared memory of somebody else. Descriptors are "
+      "duplicated:\n"
+      "close yours. `stride` and `offset` in bytes; without a stride rows have no padding. "
+      "Chroma\n"
+      "follows the luma unless it has a descriptor or an offset. With `require_sealed`,\n"
+      "memory that its owner can shrink is sealed, or refused: a read of memory that was taken "
+      "taken\n"
+      "away ends the process. Raises RuntimeError for planes that do not fit their memory.");
 }
 
 }  // namespace
@@ -178,11 +181,13 @@ void bind_processor(nb::module_& m) {
   def_init<PyProcessor>(cls);
   add_life(cls);
   add_convert(cls);
-  def_images<PyNativeTensor>(cls);
+  def_create<PyNativeTensor>(cls);
+  def_import<PyNativeTensor>(cls);
   ReferenceProcessorClass reference(m, "_ReferenceProcessor", nb::is_weak_referenceable(),
                                     class_doc);
   def_init<PyReferenceProcessor>(reference);
-  def_images<PyReferenceTensor>(reference);
+  def_create<PyReferenceTensor>(reference);
+  def_import<PyReferenceTensor>(reference);
 }
 
 }  // namespace halyard::python

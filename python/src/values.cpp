@@ -149,16 +149,13 @@ nb::object zero_points(const Quantization& q) {
   return q.zero_point.empty() ? nb::none() : nb::cast(q.zero_point);
 }
 
-void bind_quantization(nb::module_& m) {
-  nb::class_<Quantization>(m, "Quantization",
-                           "Maps stored integers to real numbers: real = (stored - zero_point) *\n"
-                           "scale, for a tensor or for each index of an axis. Immutable.")
-      .def_static(
-          "per_tensor",
-          [](FloatArg<"scale"> scale, IntArg<"zero_point"> zero_point) {
-            return make_quantization({scale}, {zero_point}, {}, false);
-          },
-          nb::arg("scale"), nb::arg("zero_point"), "One scale and zero point for all elements.")
+void add_making(nb::class_<Quantization>& cls) {
+  cls.def_static(
+         "per_tensor",
+         [](FloatArg<"scale"> scale, IntArg<"zero_point"> zero_point) {
+           return make_quantization({scale}, {zero_point}, {}, false);
+         },
+         nb::arg("scale"), nb::arg("zero_point"), "One scale and zero point for all elements.")
       .def_static(
           "per_tensor_symmetric",
           [](FloatArg<"scale"> scale) { return make_quantization({scale}, {}, {}, true); },
@@ -180,9 +177,12 @@ void bind_quantization(nb::module_& m) {
           },
           nb::arg("scales"), nb::arg("axis"),
           nb::sig("def per_channel_symmetric(scales: Sequence[float], axis: int) -> Quantization"),
-          "One scale for each index of `axis`.")
-      .def_prop_ro(
-          "scale", [](const Quantization& q) { return q.scale; }, "Scales, one or more.")
+          "One scale for each index of `axis`.");
+}
+
+void add_facts(nb::class_<Quantization>& cls) {
+  cls.def_prop_ro(
+         "scale", [](const Quantization& q) { return q.scale; }, "Scales, one or more.")
       .def_prop_ro("zero_point", &zero_points, nb::sig("def zero_point(self) -> list[int] | None"),
                    "Zero points; None when symmetric.")
       .def_prop_ro(
@@ -192,12 +192,15 @@ void bind_quantization(nb::module_& m) {
       .def_prop_ro(
           "is_per_channel", [](const Quantization& q) { return !q.is_per_tensor(); },
           "True with several scales.")
-      .def_prop_ro("is_symmetric", &Quantization::is_symmetric, "True when every zero point is 0.")
-      .def("__eq__",
-           [](const Quantization& q, nb::handle other) {
-             const Quantization* o = nullptr;
-             return nb::try_cast(other, o) && o != nullptr && *o == q;
-           })
+      .def_prop_ro("is_symmetric", &Quantization::is_symmetric, "True when every zero point is 0.");
+}
+
+void add_protocols(nb::class_<Quantization>& cls) {
+  cls.def("__eq__",
+          [](const Quantization& q, nb::handle other) {
+            const Quantization* o = nullptr;
+            return nb::try_cast(other, o) && o != nullptr && *o == q;
+          })
       .def("__repr__",
            [](const Quantization& q) {
              return nb::str("Quantization(scale={}, zero_point={}, axis={})")
@@ -208,6 +211,16 @@ void bind_quantization(nb::module_& m) {
       .def("__setstate__", [](Quantization& q, const nb::tuple& state) {
         new (&q) Quantization(from_state(state));
       });
+}
+
+void bind_quantization(nb::module_& m) {
+  nb::class_<Quantization> cls(
+      m, "Quantization",
+      "Maps stored integers to real numbers: real = (stored - zero_point) *\n"
+      "scale, for a tensor or for each index of an axis. Immutable.");
+  add_making(cls);
+  add_facts(cls);
+  add_protocols(cls);
 }
 
 Colorimetry make_colorimetry(nb::handle space, nb::handle transfer, nb::handle encoding,
@@ -225,21 +238,18 @@ nb::tuple axes(const Colorimetry& c) {
                         enum_to(c.range));
 }
 
-void bind_colorimetry(nb::module_& m) {
-  nb::class_<Colorimetry>(m, "Colorimetry",
-                          "The meaning of an image's samples as colours; each axis may be None\n"
-                          "(unknown). Immutable, compares by value.")
-      .def(
-          "__init__",
-          [](Colorimetry* self, nb::handle space, nb::handle transfer, nb::handle encoding,
-             nb::handle range) {
-            new (self) Colorimetry(make_colorimetry(space, transfer, encoding, range));
-          },
-          nb::arg("space") = nb::none(), nb::arg("transfer") = nb::none(),
-          nb::arg("encoding") = nb::none(), nb::arg("range") = nb::none(),
-          nb::sig("def __init__(self, space: ColorSpaceLike | None = None, transfer: "
-                  "ColorTransferLike | None = None, encoding: ColorEncodingLike | None = None, "
-                  "range: ColorRangeLike | None = None) -> None"))
+void add_making(nb::class_<Colorimetry>& cls) {
+  cls.def(
+         "__init__",
+         [](Colorimetry* self, nb::handle space, nb::handle transfer, nb::handle encoding,
+            nb::handle range) {
+           new (self) Colorimetry(make_colorimetry(space, transfer, encoding, range));
+         },
+         nb::arg("space") = nb::none(), nb::arg("transfer") = nb::none(),
+         nb::arg("encoding") = nb::none(), nb::arg("range") = nb::none(),
+         nb::sig("def __init__(self, space: ColorSpaceLike | None = None, transfer: "
+                 "ColorTransferLike | None = None, encoding: ColorEncodingLike | None = None, "
+                 "range: ColorRangeLike | None = None) -> None"))
       .def_static(
           "from_v4l2",
           [](std::uint32_t colorspace, std::uint32_t xfer, std::uint32_t ycbcr_enc,
@@ -249,10 +259,13 @@ void bind_colorimetry(nb::module_& m) {
           nb::arg("colorspace"), nb::arg("xfer"), nb::arg("ycbcr_enc"), nb::arg("quant"),
           "From the four numbers of V4L2's pixel format (enum v4l2_colorspace and so on).\n"
           "Encoding and range 0 follow from the colour space, as in the kernel; unknown\n"
-          "values are None.")
-      .def_prop_ro(
-          "space", [](const Colorimetry& c) { return enum_to(c.space); },
-          nb::sig("def space(self) -> ColorSpace | None"), "Primaries.")
+          "values are None.");
+}
+
+void add_axes(nb::class_<Colorimetry>& cls) {
+  cls.def_prop_ro(
+         "space", [](const Colorimetry& c) { return enum_to(c.space); },
+         nb::sig("def space(self) -> ColorSpace | None"), "Primaries.")
       .def_prop_ro(
           "transfer", [](const Colorimetry& c) { return enum_to(c.transfer); },
           nb::sig("def transfer(self) -> ColorTransfer | None"), "Kept, but not applied.")
@@ -261,12 +274,15 @@ void bind_colorimetry(nb::module_& m) {
           nb::sig("def encoding(self) -> ColorEncoding | None"), "YCbCr matrix.")
       .def_prop_ro(
           "range", [](const Colorimetry& c) { return enum_to(c.range); },
-          nb::sig("def range(self) -> ColorRange | None"), "Full or limited codes.")
-      .def("__eq__",
-           [](const Colorimetry& c, nb::handle other) {
-             const Colorimetry* o = nullptr;
-             return nb::try_cast(other, o) && o != nullptr && *o == c;
-           })
+          nb::sig("def range(self) -> ColorRange | None"), "Full or limited codes.");
+}
+
+void add_protocols(nb::class_<Colorimetry>& cls) {
+  cls.def("__eq__",
+          [](const Colorimetry& c, nb::handle other) {
+            const Colorimetry* o = nullptr;
+            return nb::try_cast(other, o) && o != nullptr && *o == c;
+          })
       .def("__hash__", [](const Colorimetry& c) { return nb::hash(axes(c)); })
       .def("__repr__",
            [](const Colorimetry& c) {
@@ -277,6 +293,16 @@ void bind_colorimetry(nb::module_& m) {
       .def("__reduce__", [](nb::handle self) {
         return nb::make_tuple(self.type(), axes(nb::cast<const Colorimetry&>(self)));
       });
+}
+
+void bind_colorimetry(nb::module_& m) {
+  nb::class_<Colorimetry> cls(
+      m, "Colorimetry",
+      "The meaning of an image's samples as colours; each axis may be None\n"
+      "(unknown). Immutable, compares by value.");
+  add_making(cls);
+  add_axes(cls);
+  add_protocols(cls);
 }
 
 // The flip comes first. A vertical flip is a mirror and a rotation by 180 degrees.

@@ -13,51 +13,63 @@
 
 #include "capi/handles.h"
 #include "halyard/drm.h"
+#include "halyard/enumerators.h"
 #include "halyard/format.h"
 #include "halyard/geometry.h"
 
 namespace halyard::capi {
 
-/// `value` as an E if it is in 0..last; otherwise invalid_argument with `what`.
+/// Whether E has an enumerator of that value. C's enumerators have the values of those of the C++
+/// interface (enumerators.cpp), so E is either one.
 template <class E>
-Result<E> enumerator(int value, int last, const char* what) {
-  if (value < 0 || value > last) {
+constexpr bool has_enumerator(int value) noexcept {
+  constexpr int first = static_cast<int>(enumerators<E>.front().value);
+  constexpr int last = static_cast<int>(enumerators<E>.back().value);
+  static_assert(last - first + 1 == static_cast<int>(enumerators<E>.size()), "without gaps");
+  return value >= first && value <= last;
+}
+
+/// The enumerator of that value. Errors: invalid_argument with `what`.
+template <class E>
+Result<E> enumerator(int value, const char* what) {
+  if (!has_enumerator<E>(value))
     return make_error(Errc::invalid_argument, what, std::to_string(value));
-  }
   return static_cast<E>(value);
 }
 
 inline Result<DType> dtype_from(int value) {
-  return enumerator<DType>(value, HAL_DTYPE_BOOL, "dtype: must be a value of hal_dtype");
+  return enumerator<DType>(value, "dtype: must be a value of hal_dtype");
 }
 
 inline Result<PixelFormat> format_from(int value) {
-  return enumerator<PixelFormat>(value, HAL_PIXEL_FORMAT_BAYER_GBRG,
-                                 "format: must be a value of hal_pixel_format");
+  return enumerator<PixelFormat>(value, "format: must be a value of hal_pixel_format");
 }
 
 inline Result<CpuAccess> cpu_access_from(int value) {
-  return enumerator<CpuAccess>(value, HAL_CPU_ACCESS_READ_WRITE,
-                               "access: must be a value of HalCpuAccess");
+  return enumerator<CpuAccess>(value, "access: must be a value of HalCpuAccess");
 }
 
 inline Result<Compression> compression_from(int value) {
-  return enumerator<Compression>(value, 5, "compression: must be a value of HalCompression");
+  return enumerator<Compression>(value, "compression: must be a value of HalCompression");
 }
 
 inline Result<Rotation> rotation_from(int value) {
-  return enumerator<Rotation>(value, HAL_ROTATION_ROTATE270,
-                              "rotation: must be a value of hal_rotation");
+  return enumerator<Rotation>(value, "rotation: must be a value of hal_rotation");
 }
 
 inline Result<Flip> flip_from(int value) {
-  return enumerator<Flip>(value, HAL_FLIP_HORIZONTAL, "flip: must be a value of hal_flip");
+  return enumerator<Flip>(value, "flip: must be a value of hal_flip");
 }
 
 inline Result<Memory> memory_from(int value) {
   if (value == HAL_TENSOR_MEMORY_AUTO) return Memory::automatic;
-  return enumerator<Memory>(value, HAL_TENSOR_MEMORY_PBO,
-                            "memory: must be a value of hal_tensor_memory");
+  return enumerator<Memory>(value, "memory: must be a value of hal_tensor_memory");
+}
+
+/// C has two of the ways to fit.
+inline Result<Fit> fit_from(int value, const char* what) {
+  if (value == HAL_FIT_STRETCH || value == HAL_FIT_LETTERBOX) return static_cast<Fit>(value);
+  return make_error(Errc::invalid_argument, what, std::to_string(value));
 }
 
 inline Result<std::span<const std::size_t>> shape_from(const std::size_t* shape, std::size_t ndim) {

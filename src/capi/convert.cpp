@@ -48,11 +48,7 @@ Status apply(const hal_crop_27& crop, Convert& convert) {
     const hal_region& r = crop.source;
     HALYARD_TRY(convert.crop, region_from(r.x, r.y, r.width, r.height));
   }
-  if (crop.fit != HAL_FIT_STRETCH && crop.fit != HAL_FIT_LETTERBOX) {
-    return make_error(Errc::invalid_argument, "crop: fit must be HAL_FIT_STRETCH or _LETTERBOX",
-                      std::to_string(crop.fit));
-  }
-  convert.fit = crop.fit == HAL_FIT_LETTERBOX ? Fit::letterbox : Fit::stretch;
+  HALYARD_TRY(convert.fit, fit_from(crop.fit, "crop: fit must be HAL_FIT_STRETCH or _LETTERBOX"));
   std::ranges::copy(crop.pad, convert.pad.begin());
   return {};
 }
@@ -125,9 +121,8 @@ char* explain(const Request& request, const Crop* crop) noexcept {
 }
 
 Result<hal_image_processor*> make_processor(int backend) {
-  HALYARD_TRY(const auto wanted,
-              enumerator<hal_compute_backend>(backend, HAL_COMPUTE_BACKEND_OPENGL,
-                                              "backend: must be a value of hal_compute_backend"));
+  HALYARD_TRY(const auto wanted, enumerator<hal_compute_backend>(
+                                     backend, "backend: must be a value of hal_compute_backend"));
   if (wanted == HAL_COMPUTE_BACKEND_G2D || wanted == HAL_COMPUTE_BACKEND_OPENGL) {
     return make_error(Errc::unsupported, "backend: is not in this build",
                       wanted == HAL_COMPUTE_BACKEND_G2D ? "g2d" : "opengl");

@@ -2,12 +2,14 @@
 // Borrowed shapes, and colorimetry between C and C++.
 #include "capi/handles.h"
 
+#include "capi/arguments.h"
+
 namespace halyard::capi {
 namespace {
 
 template <class E>
-E axis_from(int value, int last) noexcept {
-  return value >= 0 && value <= last ? static_cast<E>(value) : E::unknown;
+E axis_from(int value) noexcept {
+  return has_enumerator<E>(value) ? static_cast<E>(value) : E::unknown;
 }
 
 }  // namespace
@@ -18,8 +20,8 @@ const std::size_t* shape_of(const Layout* layout, std::size_t* out_ndim) noexcep
 }
 
 Colorimetry colorimetry_from(const hal_colorimetry& c) noexcept {
-  return {axis_from<ColorSpace>(c.space, 4), axis_from<ColorTransfer>(c.transfer, 5),
-          axis_from<ColorEncoding>(c.encoding, 3), axis_from<ColorRange>(c.range, 2)};
+  return {axis_from<ColorSpace>(c.space), axis_from<ColorTransfer>(c.transfer),
+          axis_from<ColorEncoding>(c.encoding), axis_from<ColorRange>(c.range)};
 }
 
 hal_colorimetry colorimetry_to_c(const Colorimetry& c) noexcept {

@@ -27,7 +27,6 @@ namespace {
 using OwnedPlane = std::unique_ptr<hal_plane_descriptor>;
 
 Result<hal_plane_descriptor*> make_plane(int fd) {
-  if (fd < 0) return make_error(Errc::invalid_argument, "fd: is negative", std::to_string(fd));
   HALYARD_TRY(Fd own, Fd::duplicate(fd));
   return new hal_plane_descriptor{.fd = std::move(own)};
 }

@@ -335,9 +335,11 @@ class Seeded(unittest.TestCase):
     def test_a_function_of_41_lines(self):
         body = "int f() {\n" + "  g();\n" * 39 + "}\n"
         text = HEAD + "namespace a {\nclass B {\n" + body + "};\n}\n"
-        self.expect_source("length", text, named="seeded.cpp:5")
-        self.write("src/tensor/seeded.cpp", text.replace("  g();\n", "", 1))
-        self.assertNotIn("seeded", self.run_check("length")[1])
+        for path in ("src/tensor/seeded.cpp", "python/src/seeded.cpp"):
+            with self.subTest(path):
+                self.expect_source("length", text, path, f"{path}:5")
+                self.write(path, text.replace("  g();\n", "", 1))
+                self.assertNotIn("seeded", self.run_check("length")[1])
 
     # format
     @unittest.skipUnless(shutil.which("clang-format-14"), "clang-format-14 is not installed")

@@ -3,7 +3,11 @@
 import copy
 import enum
 import json
+import os
+import pathlib
 import pickle
+import subprocess
+import sys
 import typing
 
 import pytest
@@ -80,6 +84,24 @@ def test_rotation_names_and_degrees():
 def test_numbers_in_texts():
     assert json.dumps({"kind": ef.EglDisplayKind.Default}) == '{"kind": 2}'
     assert f"{ef.PixelFormat.Rgb:02d} {ef.PixelFormat.Rgb:>16}" == "01  PixelFormat.Rgb"
+
+
+@pytest.mark.parametrize("old, new, message", [
+    ("    TopLeft = 3\n", "", "<enum 'Fit'>: no member for top_left"),
+    ("    TopLeft = 3\n", "    TopLeft = 3\n    Tile = 4\n",
+     "Fit.Tile: there is no such enumerator")])
+def test_members_that_differ_from_the_enumerators_cannot_be_imported(tmp_path, old, new, message):
+    (tmp_path / "halyard").mkdir()
+    for file in pathlib.Path(ef.__file__).parent.glob("*.*"):
+        (tmp_path / "halyard" / file.name).symlink_to(file.resolve())
+    changed = tmp_path / "halyard/_enums.py"
+    text = changed.read_text()
+    assert old in text
+    changed.unlink()
+    changed.write_text(text.replace(old, new))
+    done = subprocess.run([sys.executable, "-B", "-c", "import halyard"], capture_output=True,
+                          text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert done.returncode == 1 and message in done.stderr, done.stderr
 
 
 def test_all_public_names_are_there():

@@ -82,12 +82,15 @@ void add_making(DepthClass& cls) {
           nb::arg("width"), nb::arg("height"), nb::kw_only(), nb::arg("pool") = nb::none(),
           nb::sig("def millimeters(width: int, height: int, *, pool: TensorPool | None = None) -> "
                   "DepthImage"),
-          "uint16 millimetres.")
-      .def_static("from_numpy", &from_numpy, nb::arg("array"), nb::kw_only(),
-                  nb::arg("pool") = nb::none(),
-                  nb::sig("def from_numpy(array: Any, *, pool: TensorPool | None = None) -> "
-                          "DepthImage"),
-                  "A new image with a copy of an array [H, W] of float32 or uint16.")
+          "uint16 millimetres.");
+}
+
+void add_arrays(DepthClass& cls) {
+  cls.def_static("from_numpy", &from_numpy, nb::arg("array"), nb::kw_only(),
+                 nb::arg("pool") = nb::none(),
+                 nb::sig("def from_numpy(array: Any, *, pool: TensorPool | None = None) -> "
+                         "DepthImage"),
+                 "A new image with a copy of an array [H, W] of float32 or uint16.")
       .def_static(
           "wrap",
           [](nb::handle tensor) {
@@ -233,6 +236,7 @@ void bind_depth_image(nb::module_& m) {
   bind_camera(m);
   DepthClass cls(m, "DepthImage", nb::is_weak_referenceable(), class_doc);
   add_making(cls);
+  add_arrays(cls);
   add_message(cls);
   add_facts(cls);
   add_pixels(cls);

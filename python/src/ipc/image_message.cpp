@@ -216,16 +216,19 @@ void add_pixels(ImageClass& cls) {
           },
           nb::arg("value"), nb::sig("def fill(self, value: Any) -> None"),
           "Gives all pixels one value: a number for each sample of a pixel, or bytes; of packed\n"
-          "4:2:2 the four samples of a pair, for planar images one for each plane.")
-      .def(
-          "roi",
-          [](const Image& self, nb::handle x, nb::handle y, nb::handle width, nb::handle height) {
-            return take(self.roi(region_of(x, y, width, height)));
-          },
-          nb::arg("x"), nb::arg("y"), nb::arg("width"), nb::arg("height"),
-          nb::sig("def roi(self, x: int, y: int, width: int, height: int) -> Image"),
-          "A part of the image that shares its bytes. Raises InvalidArgumentError for a part that\n"
-          "is empty or outside, or at an odd position of subsampled and Bayer encodings.")
+          "4:2:2 the four samples of a pair, for planar images one for each plane.");
+}
+
+void add_regions(ImageClass& cls) {
+  cls.def(
+         "roi",
+         [](const Image& self, nb::handle x, nb::handle y, nb::handle width, nb::handle height) {
+           return take(self.roi(region_of(x, y, width, height)));
+         },
+         nb::arg("x"), nb::arg("y"), nb::arg("width"), nb::arg("height"),
+         nb::sig("def roi(self, x: int, y: int, width: int, height: int) -> Image"),
+         "A part of the image that shares its bytes. Raises InvalidArgumentError for a part that\n"
+         "is empty or outside, or at an odd position of subsampled and Bayer encodings.")
       .def("copy_roi", &copy_roi, nb::arg("x"), nb::arg("y"), nb::arg("width"), nb::arg("height"),
            nb::sig("def copy_roi(self, x: int, y: int, width: int, height: int) -> bytes"),
            "The same part copied, without gaps between rows.");
@@ -239,6 +242,7 @@ void bind_image_message(nb::module_& m) {
   add_message(cls);
   add_facts(cls);
   add_pixels(cls);
+  add_regions(cls);
 }
 
 }  // namespace halyard::python

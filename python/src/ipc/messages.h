@@ -65,7 +65,7 @@ void add_header(nb::class_<T>& cls) {
 }
 
 template <class T>
-void add_bytes(nb::class_<T>& cls) {
+void add_arrays(nb::class_<T>& cls) {
   cls.def_prop_ro(
          "tensor", [](const T& self) { return handle_result(Tensor(self.tensor())); },
          nb::sig("def tensor(self) -> Tensor"),
@@ -92,16 +92,20 @@ void add_bytes(nb::class_<T>& cls) {
           },
           nb::sig("def __dlpack__(self, **kwargs: Any) -> Any"), "As Tensor.__dlpack__().")
       .def(
-          "__dlpack_device__", [](const T&) { return nb::make_tuple(1, 0); }, "(1, 0): the CPU.")
-      .def(
-          "copy_from",
-          [](T& self, nb::handle data) {
-            const BytesArg bytes(data, "data");
-            check(released_on(self, [&](T& message) { return message.copy_from(bytes.bytes()); }));
-          },
-          nb::arg("data"), nb::sig("def copy_from(self, data: Buffer) -> None"),
-          "Fills the message with `nbytes` contiguous bytes. Raises InvalidArgumentError for\n"
-          "another length, AccessError if it is read-only.")
+          "__dlpack_device__", [](const T&) { return nb::make_tuple(1, 0); }, "(1, 0): the CPU.");
+}
+
+template <class T>
+void add_copies(nb::class_<T>& cls) {
+  cls.def(
+         "copy_from",
+         [](T& self, nb::handle data) {
+           const BytesArg bytes(data, "data");
+           check(released_on(self, [&](T& message) { return message.copy_from(bytes.bytes()); }));
+         },
+         nb::arg("data"), nb::sig("def copy_from(self, data: Buffer) -> None"),
+         "Fills the message with `nbytes` contiguous bytes. Raises InvalidArgumentError for\n"
+         "another length, AccessError if it is read-only.")
       .def(
           "tobytes", [](const T& self) { return packed_bytes_result(self.tensor()); },
           nb::sig("def tobytes(self) -> bytes"), "A copy of the elements without gaps.");
@@ -110,7 +114,8 @@ void add_bytes(nb::class_<T>& cls) {
 template <class T>
 void add_message(nb::class_<T>& cls) {
   add_header(cls);
-  add_bytes(cls);
+  add_arrays(cls);
+  add_copies(cls);
 }
 
 }  // namespace halyard::python

@@ -222,14 +222,7 @@ void add_points(CloudClass& cls) {
            "other fields are copied unchanged. Raises InvalidArgumentError for another matrix.");
 }
 
-void bind_field(nb::module_& m) {
-  nb::class_<PointField> cls(m, "PointField",
-                             "One field of every point.\n\n"
-                             "Args:\n"
-                             "    name: 1..15 bytes of UTF-8.\n"
-                             "    offset: bytes from the start of a point.\n"
-                             "    datatype: of each number: int8 to uint32, float32, float64.\n"
-                             "    count: numbers in the field.");
+void add_members(nb::class_<PointField>& cls) {
   cls.def(
          "__init__",
          [](PointField* self, nb::handle name, nb::handle offset, nb::handle datatype,
@@ -263,6 +256,17 @@ void bind_field(nb::module_& m) {
                std::memcmp(&self, field, sizeof self) == 0;
       },
       nb::arg("other").none(), nb::sig("def __eq__(self, other: object, /) -> bool"));
+}
+
+void bind_field(nb::module_& m) {
+  nb::class_<PointField> cls(m, "PointField",
+                             "One field of every point.\n\n"
+                             "Args:\n"
+                             "    name: 1..15 bytes of UTF-8.\n"
+                             "    offset: bytes from the start of a point.\n"
+                             "    datatype: of each number: int8 to uint32, float32, float64.\n"
+                             "    count: numbers in the field.");
+  add_members(cls);
 }
 
 }  // namespace

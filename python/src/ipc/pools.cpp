@@ -61,12 +61,6 @@ std::uint32_t number_of_32(nb::handle object, const char* argument) {
   return static_cast<std::uint32_t>(size_from(object, argument, UINT32_MAX));
 }
 
-Scrub scrub_from(nb::handle object) {
-  constexpr Word<Scrub> words[] = {
-      {"never", Scrub::never}, {"on_handover", Scrub::on_handover}, {"on_free", Scrub::on_free}};
-  return word_from(object, "scrub", "way to scrub", words);
-}
-
 // An empty shape, which other tensors cannot have, means one element.
 Shape pool_shape_from(nb::handle shape) {
   if (PyTuple_Check(shape.ptr()) == 0 && PyList_Check(shape.ptr()) == 0)
@@ -117,7 +111,7 @@ TensorPoolConfig make_config(nb::handle size_mb, nb::handle max_slots, nb::handl
   config.pool_size = bytes_of_mb(size_mb);
   config.max_slots = number_of_32(max_slots, "max_slots");
   config.slot_alignment = number_of_32(slot_alignment, "slot_alignment");
-  config.scrub = scrub_from(scrub);
+  config.scrub = word_from<Scrub>(scrub, "scrub", "way to scrub");
   config.prefault = prefault;
   config.lock_memory = lock_memory;
   config.huge_pages = huge_pages;
@@ -249,14 +243,17 @@ void add_state(PoolClass& cls) {
             return frame ? str_of(frame->describe()) : nb::none();
           },
           nb::sig("def frame(self) -> str | None"),
-          "A text that describes the frames of alloc_frame(); None: the pool has no frames.")
-      .def(
-          "__enter__",
-          [](nb::handle_t<PyPool> self) {
-            pool_of(instance_of<PyPool>(self));
-            return nb::borrow(self);
-          },
-          nb::sig("def __enter__(self) -> TensorPool"))
+          "A text that describes the frames of alloc_frame(); None: the pool has no frames.");
+}
+
+void add_protocols(PoolClass& cls) {
+  cls.def(
+         "__enter__",
+         [](nb::handle_t<PyPool> self) {
+           pool_of(instance_of<PyPool>(self));
+           return nb::borrow(self);
+         },
+         nb::sig("def __enter__(self) -> TensorPool"))
       .def(
           "__exit__",
           [](nb::handle_t<PyPool> self, nb::handle, nb::handle, nb::handle) {
@@ -350,6 +347,7 @@ void bind_pools(nb::module_& m) {
   add_making(cls);
   add_allocating(cls);
   add_state(cls);
+  add_protocols(cls);
   m.def(
       "default_pool", [] { return pool_result(take(released([] { return default_pool(); }))); },
       nb::sig("def default_pool() -> TensorPool"),

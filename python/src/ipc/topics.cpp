@@ -31,17 +31,7 @@ std::optional<std::uint32_t> number_or_none(nb::handle object, const char* argum
 
 std::optional<Overflow> overflow_from(nb::handle object) {
   if (object.is_none()) return std::nullopt;
-  constexpr Word<Overflow> words[] = {{"drop_oldest", Overflow::drop_oldest},
-                                      {"drop_newest", Overflow::drop_newest},
-                                      {"block", Overflow::block}};
-  return word_from(object, "overflow", "overflow", words);
-}
-
-TopicRole role_from(nb::handle object) {
-  constexpr Word<TopicRole> words[] = {{"publisher", TopicRole::publisher},
-                                       {"subscriber", TopicRole::subscriber},
-                                       {"both", TopicRole::both}};
-  return word_from(object, "role", "role", words);
+  return word_from<Overflow>(object, "overflow", "overflow");
 }
 
 // The type of Topic's messages: the kind by name, and for plain and serialized ones name, size and
@@ -68,7 +58,7 @@ TopicConfig config_from(const nb::dict& options) {
   config.max_endpoints = number_or_none(options["max_endpoints"], "max_endpoints");
   const nb::object pool = options["pool"];
   if (!pool.is_none()) config.pool = pool_config_from(pool, "pool");
-  config.role = role_from(options["role"]);
+  config.role = word_from<TopicRole>(options["role"], "role", "role");
   config.latest_only = truth_from(options["latest_only"]);
   config.receives_own = truth_from(options["receives_own"]);
   config.block_timeout = timeout_from(options["block_timeout"], "block_timeout");

@@ -148,14 +148,13 @@ nb::object decode(nb::handle blob) {
   return list_of_parties(std::move(parties));
 }
 
-void bind_class(nb::module_& m) {
-  nb::class_<PyAttributeList>(m, "AttributeList", class_doc)
-      .def("__init__", &init, nb::arg("party"), nb::arg("keys") = nb::none(), nb::kw_only(),
-           nb::arg("engine") = nb::none(), nb::arg("settings") = nb::none(),
-           nb::arg("optional") = nb::none(), nb::arg("process") = 0,
-           nb::sig("def __init__(self, party: str, keys: Mapping[str, Any] | None = None, *, "
-                   "engine: str | None = None, settings: Mapping[str, Any] | None = None, "
-                   "optional: bool | int | None = None, process: int = 0) -> None"))
+void add_setting(nb::class_<PyAttributeList>& cls) {
+  cls.def("__init__", &init, nb::arg("party"), nb::arg("keys") = nb::none(), nb::kw_only(),
+          nb::arg("engine") = nb::none(), nb::arg("settings") = nb::none(),
+          nb::arg("optional") = nb::none(), nb::arg("process") = 0,
+          nb::sig("def __init__(self, party: str, keys: Mapping[str, Any] | None = None, *, "
+                  "engine: str | None = None, settings: Mapping[str, Any] | None = None, "
+                  "optional: bool | int | None = None, process: int = 0) -> None"))
       .def(
           "set",
           [](PyAttributeList& self, nb::handle key, nb::handle value, nb::handle source) {
@@ -181,10 +180,13 @@ void bind_class(nb::module_& m) {
            "Adds a layout that the party accepts (\"NHWC\", \"NCxHWx32\", \"nv12\"), at most 64;\n"
            "without any it accepts all. The lowest sum of costs wins; `keys` apply only to this "
            "layout.\n"
-           "Raises as set().")
-      .def_prop_ro(
-          "party", [](const PyAttributeList& self) { return str_of(self.party.list.party()); },
-          "The party's name.")
+           "Raises as set().");
+}
+
+void add_facts(nb::class_<PyAttributeList>& cls) {
+  cls.def_prop_ro(
+         "party", [](const PyAttributeList& self) { return str_of(self.party.list.party()); },
+         "The party's name.")
       .def_prop_ro(
           "engine",
           [](const PyAttributeList& self) -> nb::object {
@@ -216,6 +218,12 @@ void bind_class(nb::module_& m) {
         return "AttributeList(" + text_of(nb::repr(str_of(list.party()))) + ", " +
                std::to_string(list.attributes().size()) + " keys)";
       });
+}
+
+void bind_class(nb::module_& m) {
+  nb::class_<PyAttributeList> cls(m, "AttributeList", class_doc);
+  add_setting(cls);
+  add_facts(cls);
 }
 
 }  // namespace

@@ -108,9 +108,7 @@ nb::object receive_all(nb::handle socket, nb::handle timeout) {
 
 constexpr std::uint64_t default_max_bytes = ImportBufferOptions{}.max_bytes;
 
-}  // namespace
-
-void bind_buffer_exchange(nb::module_& m) {
+void bind_buffer_calls(nb::module_& m) {
   m.def("import_buffer", &import_blob, nb::arg("blob"), nb::arg("fd"),
         nb::arg("lists") = nb::make_tuple(), nb::kw_only(), nb::arg("permission") = nb::none(),
         nb::arg("validates") = true, nb::arg("max_bytes") = default_max_bytes,
@@ -141,6 +139,9 @@ void bind_buffer_exchange(nb::module_& m) {
                 "max_bytes: int = 2147483648) -> NegotiatedBuffer"),
         "Receives what send_buffer() sends, as import_buffer(). Raises also WaitTimeoutError,\n"
         "MissingFileError (the peer has closed).");
+}
+
+void bind_list_calls(nb::module_& m) {
   m.def("send_lists", &send_all, nb::arg("socket"), nb::arg("lists"),
         nb::arg("timeout") = nb::none(),
         nb::sig("def send_lists(socket: Any, lists: Iterable[AttributeList], timeout: float | None "
@@ -150,6 +151,13 @@ void bind_buffer_exchange(nb::module_& m) {
         nb::sig("def receive_lists(socket: Any, timeout: float | None = None) -> "
                 "list[AttributeList]"),
         "Receives what send_lists() sends. Raises as decode_lists() and receive_buffer().");
+}
+
+}  // namespace
+
+void bind_buffer_exchange(nb::module_& m) {
+  bind_buffer_calls(m);
+  bind_list_calls(m);
 }
 
 }  // namespace halyard::python

@@ -64,14 +64,8 @@ PyType_Slot lock_slots[] = {
     {0, nullptr},
 };
 
-Access access_from(nb::handle object) {
-  constexpr Word<Access> words[] = {
-      {"read", Access::read}, {"write", Access::write}, {"read_write", Access::read_write}};
-  return word_from(object, "access", "access", words);
-}
-
 nb::object lock_buffer(const NegotiatedBuffer& self, nb::handle access, nb::handle timeout) {
-  const Access wanted = access_from(access);
+  const Access wanted = word_from<Access>(access, "access", "access");
   NegotiatedBuffer buffer = self;
   auto held = call_in_slices(timeout, [&](auto slice) { return buffer.lock(wanted, slice); });
   return nb::cast(PyBufferLock{std::move(buffer), take(std::move(held))});
@@ -157,6 +151,9 @@ void bind_operation(nb::module_& m) {
             self.operation.reset();
           },
           nb::arg("exc_type").none(), nb::arg("exc").none(), nb::arg("traceback").none());
+}
+
+void bind_operation_status(nb::module_& m) {
   nb::class_<OperationStatus>(m, "OperationStatus", nb::type_slots(made_by_calls),
                               "The state of the latest use of a buffer by an engine.")
       .def_prop_ro(
@@ -253,14 +250,17 @@ void add_access(BufferClass& cls) {
            "Waits until the buffer is free, at most `timeout` seconds, and makes the bytes ready\n"
            "for the CPU. `access`: \"read\", \"write\" or \"read_write\". Raises UnsupportedError\n"
            "(no CPU may see the memory), AccessError (more than the party asked for), BusyError\n"
-           "(this thread holds a lock), WaitTimeoutError, CapacityError (64 threads hold locks).")
-      .def(
-          "submit",
-          [](NegotiatedBuffer& self) {
-            return PyBufferOperation{take(released([&] { return self.submit(); }))};
-          },
-          "An engine begins to use the buffer. Raises BusyError: locked, or an operation is under\n"
-          "way.")
+           "(this thread holds a lock), WaitTimeoutError, CapacityError (64 threads hold locks).");
+}
+
+void add_operations(BufferClass& cls) {
+  cls.def(
+         "submit",
+         [](NegotiatedBuffer& self) {
+           return PyBufferOperation{take(released([&] { return self.submit(); }))};
+         },
+         "An engine begins to use the buffer. Raises BusyError: locked, or an operation is under\n"
+         "way.")
       .def("submit_fence", &submit_fence, nb::arg("fence"),
            nb::sig("def submit_fence(self, fence: int) -> None"),
            "The same, until a descriptor becomes readable (a sync_file, an eventfd), which is\n"
@@ -294,9 +294,7 @@ void add_sharing(BufferClass& cls) {
           nb::sig("def heap(self) -> str"), "The kind of memory: \"memfd\".")
       .def_prop_ro(
           "permission",
-          [](const NegotiatedBuffer& self) {
-            return self.permission() == Permission::read ? "read" : "read_write";
-          },
+          [](const NegotiatedBuffer& self) { return str_of(enumerator_name(self.permission())); },
           "What this process may do: \"read\" or \"read_write\".")
       .def_prop_ro(
           "enforcement",
@@ -317,11 +315,7 @@ std::string party_from(nb::handle object, const char* argument) {
 
 std::optional<Permission> permission_from(nb::handle object, const char* argument) {
   if (object.is_none()) return std::nullopt;
-  const std::string name = text_from(object, argument);
-  if (name == "read") return Permission::read;
-  if (name == "read_write") return Permission::read_write;
-  raise(Errc::invalid_argument,
-        std::string(argument) + ": must be read or read_write (" + name + ")");
+  return word_from<Permission>(object, argument, "permission");
 }
 
 nb::object negotiated_result(NegotiatedBuffer&& buffer) {
@@ -338,8 +332,10 @@ NegotiatedBuffer& negotiated_from(nb::handle object, const char* argument) {
 void bind_negotiated_buffer(nb::module_& m) {
   bind_lock(m);
   bind_operation(m);
+  bind_operation_status(m);
   BufferClass cls(m, "NegotiatedBuffer", nb::type_slots(made_by_calls), class_doc);
   add_access(cls);
+  add_operations(cls);
   add_sharing(cls);
 }
 

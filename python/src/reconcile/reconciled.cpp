@@ -129,7 +129,7 @@ void validate_lists(const Reconciled& self, nb::handle lists, nb::handle heap) {
   if (!serves) raise_conflict(serves.error(), conflict);
 }
 
-void add_facts(ReconciledClass& cls) {
+void add_values(ReconciledClass& cls) {
   cls.def_prop_ro(
          "outputs",
          [](const Reconciled& r) { return nb::object(object_of_json(r.to_json())["outputs"]); },
@@ -142,10 +142,13 @@ void add_facts(ReconciledClass& cls) {
       .def(
           "to_dict", [](const Reconciled& r) { return object_of_json(r.to_json()); },
           nb::sig("def to_dict(self) -> dict[str, Any]"),
-          "All of it, as `halyard negotiate --json` prints it.")
-      .def_prop_ro(
-          "size_bytes", [](const Reconciled& r) { return r.size_bytes(); },
-          "Bytes that tensor and image use.")
+          "All of it, as `halyard negotiate --json` prints it.");
+}
+
+void add_facts(ReconciledClass& cls) {
+  cls.def_prop_ro(
+         "size_bytes", [](const Reconciled& r) { return r.size_bytes(); },
+         "Bytes that tensor and image use.")
       .def_prop_ro(
           "allocated_bytes", [](const Reconciled& r) { return r.allocated_bytes(); },
           "Bytes with slack, in whole pages where needed.")
@@ -171,7 +174,7 @@ void add_facts(ReconciledClass& cls) {
            [](const Reconciled& r) { return str_of("Reconciled(" + r.to_text() + ")"); });
 }
 
-void add_use(ReconciledClass& cls) {
+void add_buffers(ReconciledClass& cls) {
   cls.def("allocate", &allocate, nb::arg("count") = 0, nb::kw_only(), nb::arg("party") = nb::none(),
           nb::arg("label") = nb::none(),
           nb::sig("def allocate(self, count: int = 0, *, party: str | None = None, label: str | "
@@ -192,14 +195,17 @@ void add_use(ReconciledClass& cls) {
       .def("pool", &make_pool, nb::arg("pool_id"), nb::arg("count"),
            nb::sig("def pool(self, pool_id: int, count: int) -> TensorPool"),
            "A pool whose alloc_frame() gives frames of this layout to all processes, `count` at a\n"
-           "time. Raises UnsupportedError (not all parties reach memfd), and as TensorPool().")
-      .def(
-          "encode",
-          [](const Reconciled& self, nb::handle party) {
-            return bytes_of(take(encode_result(self, text_from(party, "party"))));
-          },
-          nb::arg("party"), nb::sig("def encode(self, party: str) -> bytes"),
-          "The result as bytes for a party's process. Raises MissingFileError: no such party.")
+           "time. Raises UnsupportedError (not all parties reach memfd), and as TensorPool().");
+}
+
+void add_exchange(ReconciledClass& cls) {
+  cls.def(
+         "encode",
+         [](const Reconciled& self, nb::handle party) {
+           return bytes_of(take(encode_result(self, text_from(party, "party"))));
+         },
+         nb::arg("party"), nb::sig("def encode(self, party: str) -> bytes"),
+         "The result as bytes for a party's process. Raises MissingFileError: no such party.")
       .def_static(
           "decode",
           [](nb::handle blob) {
@@ -274,8 +280,10 @@ nb::object object_of_json(const std::string& json) {
 
 void bind_reconciled(nb::module_& m) {
   ReconciledClass cls(m, "Reconciled", nb::type_slots(made_by_calls), class_doc);
+  add_values(cls);
   add_facts(cls);
-  add_use(cls);
+  add_buffers(cls);
+  add_exchange(cls);
   bind_plan(m);
   m.def("reconcile", &reconcile_parties, nb::arg("lists"), nb::kw_only(),
         nb::arg("allow_drop") = false, nb::arg("can_anchor") = true,

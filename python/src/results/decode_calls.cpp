@@ -313,11 +313,7 @@ std::size_t batch_element(const PyDecoder& decoder, std::span<const Tensor> outp
     warn_of_batch(decoder, outputs);
     return 0;
   }
-  const std::size_t count = take(decoder.value.batch_size(outputs));
-  if (count > 1)
-    raise(Errc::invalid_argument,
-          "batch: must say which of the " + std::to_string(count) + " elements is meant");
-  return 0;
+  return compat::only_element;
 }
 
 void add_decoding(DecoderClass& type) {
@@ -379,14 +375,9 @@ void add_decoding(ReferenceDecoderClass& type) {
                   "100, batch: int | None = None) -> halyard._results.ProtoDetections"),
           "The same boxes, up to max_det of them, and the data that masks are made from.")
       .def(
-          "decode_tracked",
-          [](PyReferenceDecoder& self, nb::handle tracker, nb::handle timestamp,
-             nb::handle model_output, nb::handle max_boxes, nb::handle batch) {
-            return decode_tracked_reference(self, tracker, timestamp, model_output, max_boxes,
-                                            batch);
-          },
-          nb::arg("tracker"), nb::arg("timestamp"), nb::arg("model_output"),
-          nb::arg("max_boxes").none() = 100, nb::arg("batch").none() = nb::none(),
+          "decode_tracked", &decode_tracked_reference, nb::arg("tracker"), nb::arg("timestamp"),
+          nb::arg("model_output"), nb::arg("max_boxes").none() = 100,
+          nb::arg("batch").none() = nb::none(),
           nb::sig("def decode_tracked(self, tracker: halyard._tracking.AnyTracker, timestamp: int, "
                   "model_output: Sequence[Any], max_boxes: int | None = 100, batch: int | None = "
                   "None) -> "

@@ -97,8 +97,12 @@ void def_settings(Class& type) {
             const std::size_t count = count_from(v, "max_det");
             set(d, [count](auto& to) { return to.set_max_det(count); });
           },
-          "Maximum number of boxes of a decode.")
-      .def_prop_ro(
+          "Maximum number of boxes of a decode.");
+}
+
+template <class Class>
+void def_facts(Class& type) {
+  type.def_prop_ro(
           "nms", [](PyDecoder& d) { return nms_to(d.value.options().nms); },
           "The Nms in use, never Auto; None: nothing is suppressed.")
       .def_prop_ro(
@@ -264,6 +268,7 @@ void bind_native(nb::module_& m) {
       "quantization and for boxes in fractions if input_dims is not known.");
   def_constructors<PyDecoder>(type);
   def_settings(type);
+  def_facts(type);
   add_decoding(type);
   add_for_model(type);
 }

@@ -37,8 +37,8 @@ void add_decoding(ReferenceDecoderClass& type);
 /// Decoder.for_model and explain (describe.cpp).
 void add_for_model(DecoderClass& type);
 
-/// The element of the batch that a call with one result decodes: `batch`, which may be None where
-/// the outputs hold one. Raises InvalidArgumentError.
+/// The element of the batch that a call with one result decodes: `batch`; for None only_element,
+/// which the decoder refuses where the outputs hold several.
 std::size_t batch_element(const PyDecoder& decoder, std::span<const Tensor> outputs,
                           nb::handle batch);
 

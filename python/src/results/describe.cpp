@@ -99,17 +99,12 @@ nb::object task_of(const ModelDescription& description) {
   return nb::str("detect");
 }
 
-void bind_description(nb::module_& m) {
-  nb::class_<ModelDescription>(
-      m, "ModelDescription",
-      "The meaning of a model's outputs: made by describe_model(), or from a document.")
-      .def_static(
-          "from_json",
-          [](nb::handle text) {
-            return take(ModelDescription::from_json(text_from(text, "text")));
-          },
-          nb::arg("text"), nb::sig("def from_json(text: str) -> ModelDescription"),
-          "From a document, as to_json() gives it.")
+void add_facts(nb::class_<ModelDescription>& cls) {
+  cls.def_static(
+         "from_json",
+         [](nb::handle text) { return take(ModelDescription::from_json(text_from(text, "text"))); },
+         nb::arg("text"), nb::sig("def from_json(text: str) -> ModelDescription"),
+         "From a document, as to_json() gives it.")
       .def_static(
           "from_file",
           [](nb::handle path) {
@@ -131,11 +126,14 @@ void bind_description(nb::module_& m) {
           "warnings", [](const ModelDescription& d) { return text_list(d.warnings); },
           nb::sig("def warnings(self) -> list[str]"), "Parts of the document that were ignored.")
       .def_prop_ro("origins", &origins_of, nb::sig("def origins(self) -> dict[str, str]"),
-                   "The source of each value that is not from a document.")
-      .def(
-          "explain", [](const ModelDescription& d) { return take(Decoder::create(d)).explain(); },
-          nb::sig("def explain(self) -> str"),
-          "Lines with the head that is decoded and the source of each value.")
+                   "The source of each value that is not from a document.");
+}
+
+void add_text(nb::class_<ModelDescription>& cls) {
+  cls.def(
+         "explain", [](const ModelDescription& d) { return take(Decoder::create(d)).explain(); },
+         nb::sig("def explain(self) -> str"),
+         "Lines with the head that is decoded and the source of each value.")
       .def(
           "to_json", [](const ModelDescription& d) { return str_of(d.to_json()); },
           nb::sig("def to_json(self) -> str"), "The description as a document (JSON, version 2).")
@@ -151,6 +149,14 @@ void bind_description(nb::module_& m) {
         const nb::handle read = kept_attribute(place, "halyard._configs", "description");
         return nb::make_tuple(read, nb::make_tuple(str_of(d.to_json())));
       });
+}
+
+void bind_description(nb::module_& m) {
+  nb::class_<ModelDescription> cls(
+      m, "ModelDescription",
+      "The meaning of a model's outputs: made by describe_model(), or from a document.");
+  add_facts(cls);
+  add_text(cls);
 }
 
 using Score = FloatArg<"score_threshold">;

@@ -253,6 +253,9 @@ void def_drawing(nb::handle type) {
       "    color_mode: what determines a colour.\n"
       "    input_dims: (width, height) of the network's input.\n\n"
       "Raises ValueError for boxes that are not fractions and whose input is not known.");
+}
+
+void def_drawing_of_outputs(nb::handle type) {
   method(
       type, "draw_masks", &draw_masks, nb::arg("decoder"), nb::arg("model_output"), nb::arg("dst"),
       nb::arg("tracker").none() = nb::none(), nb::arg("timestamp").none() = nb::none(),
@@ -371,6 +374,7 @@ void def_tiles(nb::handle type) {
 void bind_drawing(nb::module_& m) {
   const nb::object type = m.attr("ImageProcessor");
   def_drawing(type);
+  def_drawing_of_outputs(type);
   def_masks(type);
   def_planning(type);
   def_tiles(type);

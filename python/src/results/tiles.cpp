@@ -83,28 +83,25 @@ struct PyAccumulator {
   }
 };
 
-void bind_accumulator(nb::module_& m) {
-  nb::class_<PyAccumulator>(m, "TiledFrameAccumulator",
-                            "Collects the detections of the tiles of one frame, in any order, and "
-                            "merges them.\nAny call after finalize() raises RuntimeError.")
-      .def(
-          "__init__",
-          [](PyAccumulator* self, nb::handle frame_dims, nb::handle tiles_total, nb::handle cfg,
-             nb::handle est_per_tile) {
-            std::array<float, 2> frame{};
-            floats_from(frame_dims, "frame_dims", frame);
-            auto made = take(compat::TileAccumulator::create(
-                frame, count_from(tiles_total, "tiles_total"), merge_config(cfg),
-                count_from(est_per_tile, "est_per_tile")));
-            new (self) PyAccumulator{std::move(made)};
-          },
-          nb::arg("frame_dims"), nb::arg("tiles_total"), nb::arg("cfg"),
-          nb::arg("est_per_tile") = 16,
-          nb::sig("def __init__(self, frame_dims: Sequence[float], tiles_total: int, cfg: "
-                  "halyard._tiling.MergeConfig, est_per_tile: int = 16) -> None"),
-          "Args:\n    frame_dims: (width, height) of the frame in pixels.\n"
-          "    tiles_total: tiles of the frame.\n    cfg: a MergeConfig.\n"
-          "    est_per_tile: detections of a tile for which memory is allocated at once.")
+void add_pushing(nb::class_<PyAccumulator>& cls) {
+  cls.def(
+         "__init__",
+         [](PyAccumulator* self, nb::handle frame_dims, nb::handle tiles_total, nb::handle cfg,
+            nb::handle est_per_tile) {
+           std::array<float, 2> frame{};
+           floats_from(frame_dims, "frame_dims", frame);
+           auto made = take(compat::TileAccumulator::create(
+               frame, count_from(tiles_total, "tiles_total"), merge_config(cfg),
+               count_from(est_per_tile, "est_per_tile")));
+           new (self) PyAccumulator{std::move(made)};
+         },
+         nb::arg("frame_dims"), nb::arg("tiles_total"), nb::arg("cfg"),
+         nb::arg("est_per_tile") = 16,
+         nb::sig("def __init__(self, frame_dims: Sequence[float], tiles_total: int, cfg: "
+                 "halyard._tiling.MergeConfig, est_per_tile: int = 16) -> None"),
+         "Args:\n    frame_dims: (width, height) of the frame in pixels.\n"
+         "    tiles_total: tiles of the frame.\n    cfg: a MergeConfig.\n"
+         "    est_per_tile: detections of a tile for which memory is allocated at once.")
       .def(
           "push_tile",
           [](PyAccumulator& self, nb::handle bbox, nb::handle scores, nb::handle classes,
@@ -123,10 +120,13 @@ void bind_accumulator(nb::module_& m) {
           "Adds the detections of one tile: the result of a Decoder, with None for scores and\n"
           "classes; or boxes (N, 4) in fractions of the network's input, or in its pixels if\n"
           "input_dims is given.\n\n"
-          "False, with nothing changed, for a tile that was added before or is not of this frame.")
-      .def(
-          "is_complete", [](PyAccumulator& self) { return self.open().is_complete(); },
-          "True if every tile was added.")
+          "False, with nothing changed, for a tile that was added before or is not of this frame.");
+}
+
+void add_merging(nb::class_<PyAccumulator>& cls) {
+  cls.def(
+         "is_complete", [](PyAccumulator& self) { return self.open().is_complete(); },
+         "True if every tile was added.")
       .def(
           "remaining", [](PyAccumulator& self) { return self.open().remaining(); },
           "Count of tiles that are still missing.")
@@ -146,6 +146,15 @@ void bind_accumulator(nb::module_& m) {
             return triple(found);
           },
           "The same with boxes in fractions of the frame.");
+}
+
+void bind_accumulator(nb::module_& m) {
+  nb::class_<PyAccumulator> cls(
+      m, "TiledFrameAccumulator",
+      "Collects the detections of the tiles of one frame, in any order, and "
+      "merges them.\nAny call after finalize() raises RuntimeError.");
+  add_pushing(cls);
+  add_merging(cls);
 }
 
 }  // namespace

@@ -203,32 +203,30 @@ constexpr const char* active_doc =
 using HighConf = FloatArg<"high_conf">;
 using Iou = FloatArg<"iou">;
 
-void bind_byte_track(nb::module_& m) {
-  nb::class_<PyByteTrack>(m, "ByteTrack",
-                          "Follows objects by box overlap, with detections of a low score too. One "
-                          "object may be used from\n"
-                          "several threads; calls wait for each other.",
-                          nb::is_weak_referenceable())
-      .def(
-          "__init__",
-          [](PyByteTrack* self, HighConf high_conf, Iou iou, FloatArg<"update"> gain,
-             nb::handle lifespan_ns) {
-            new (self) PyByteTrack{take(compat::ByteTrack::create(
-                compat::ByteTrackOptions{.high_conf = high_conf,
-                                         .iou = iou,
-                                         .update = gain,
-                                         .lifespan_ns = count_from(lifespan_ns, "lifespan_ns")}))};
-          },
-          nb::arg("high_conf") = 0.7F, nb::arg("iou") = 0.25F, nb::arg("update") = 0.25F,
-          nb::arg("lifespan_ns") = 500'000'000,
-          nb::sig("def __init__(self, high_conf: float = 0.7, iou: float = 0.25, update: float = "
-                  "0.25, lifespan_ns: int = 500000000) -> None"),
-          "Args:\n    high_conf: score of the first pass, and needed to start a track; 0..1.\n"
-          "    iou: minimum overlap with a track's predicted box; 0..1.\n"
-          "    update: share of the correction that a detection makes; clamped to 0..1.\n"
-          "    lifespan_ns: a track unseen for longer ends.")
-      .def("update", &update, nb::arg("boxes"), nb::arg("scores"), nb::arg("labels"),
-           nb::arg("timestamp_ns"), nb::sig(update_signature), update_doc)
+void add_init(nb::class_<PyByteTrack>& cls) {
+  cls.def(
+      "__init__",
+      [](PyByteTrack* self, HighConf high_conf, Iou iou, FloatArg<"update"> gain,
+         nb::handle lifespan_ns) {
+        new (self) PyByteTrack{take(compat::ByteTrack::create(
+            compat::ByteTrackOptions{.high_conf = high_conf,
+                                     .iou = iou,
+                                     .update = gain,
+                                     .lifespan_ns = count_from(lifespan_ns, "lifespan_ns")}))};
+      },
+      nb::arg("high_conf") = 0.7F, nb::arg("iou") = 0.25F, nb::arg("update") = 0.25F,
+      nb::arg("lifespan_ns") = 500'000'000,
+      nb::sig("def __init__(self, high_conf: float = 0.7, iou: float = 0.25, update: float = "
+              "0.25, lifespan_ns: int = 500000000) -> None"),
+      "Args:\n    high_conf: score of the first pass, and needed to start a track; 0..1.\n"
+      "    iou: minimum overlap with a track's predicted box; 0..1.\n"
+      "    update: share of the correction that a detection makes; clamped to 0..1.\n"
+      "    lifespan_ns: a track unseen for longer ends.");
+}
+
+void add_updating(nb::class_<PyByteTrack>& cls) {
+  cls.def("update", &update, nb::arg("boxes"), nb::arg("scores"), nb::arg("labels"),
+          nb::arg("timestamp_ns"), nb::sig(update_signature), update_doc)
       .def(
           "get_active_tracks",
           [](PyByteTrack& self) {
@@ -244,6 +242,17 @@ void bind_byte_track(nb::module_& m) {
           "left_out",
           [](PyByteTrack& self) { return released([&] { return self.value.left_out(); }); },
           left_out_doc);
+}
+
+void bind_byte_track(nb::module_& m) {
+  nb::class_<PyByteTrack> cls(
+      m, "ByteTrack",
+      "Follows objects by box overlap, with detections of a low score too. One "
+      "object may be used from\n"
+      "several threads; calls wait for each other.",
+      nb::is_weak_referenceable());
+  add_init(cls);
+  add_updating(cls);
 }
 
 // OC-SORT and SORT under the same two calls.
@@ -304,13 +313,16 @@ std::chrono::nanoseconds lifespan_from(nb::handle lifespan_ns) {
   return std::chrono::nanoseconds(size_from(lifespan_ns, "lifespan_ns", INT64_MAX));
 }
 
-void bind_others(nb::module_& m) {
+void bind_tracker_base(nb::module_& m) {
   nb::class_<PyTracker>(m, "_Tracker", "A tracker with the same interface as ByteTrack.",
                         nb::is_weak_referenceable())
       .def("update", &update_tracker, nb::arg("boxes"), nb::arg("scores"), nb::arg("labels"),
            nb::arg("timestamp_ns"), nb::sig(update_signature), update_doc)
       .def("get_active_tracks", &active, nb::sig(active_signature), active_doc)
       .def_prop_ro("left_out", &left_out, left_out_doc);
+}
+
+void bind_oc_sort(nb::module_& m) {
   nb::class_<PyOcSort, PyTracker>(
       m, "OcSort",
       "OC-SORT: trusts observations more than predictions; for objects that change direction.",
@@ -332,6 +344,9 @@ void bind_others(nb::module_& m) {
           nb::sig("def __init__(self, high_conf: float = 0.6, iou: float = 0.3, inertia: float = "
                   "0.2, min_hits: int = 3, lifespan_ns: int = 1000000000, is_class_aware: bool = "
                   "False) -> None"));
+}
+
+void bind_sort(nb::module_& m) {
   nb::class_<PySort, PyTracker>(m, "Sort", "SORT: the plain original.", nb::is_weak_referenceable())
       .def(
           "__init__",
@@ -362,7 +377,9 @@ void bind_tracks(nb::module_& m) {
   bind_info(m);
   bind_active(m);
   bind_byte_track(m);
-  bind_others(m);
+  bind_tracker_base(m);
+  bind_oc_sort(m);
+  bind_sort(m);
 }
 
 }  // namespace halyard::python

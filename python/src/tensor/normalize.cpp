@@ -48,7 +48,6 @@ void normalize(const PyTensor& self, nb::handle dst, nb::handle normalization,
                nb::handle zero_point) {
   const bool has_zero_point = !zero_point.is_none();
   const std::int32_t zero = has_zero_point ? int_from(zero_point, "zero_point") : 0;
-  if (zero < 0 || zero > 255) raise(Errc::invalid_argument, "zero_point: must be 0 to 255");
   const auto mode = enum_from<Normalization>(normalization, "normalization");
   const Tensor source = self.value;
   ArrayView output;

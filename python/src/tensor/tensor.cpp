@@ -84,12 +84,9 @@ CpuAccess access_from(nb::handle object) {
 
 Compression compression_from(nb::handle object) {
   if (object.is_none()) return Compression::none;
-  constexpr Word<Compression> words[] = {{"any", Compression::any},
-                                         {"ubwc", Compression::ubwc},
-                                         {"afbc", Compression::afbc},
-                                         {"pvric", Compression::pvric},
-                                         {"dcc", Compression::dcc}};
-  return word_from(object, "compression", "compression", words);
+  // Without "none", for which callers pass None.
+  const std::span<const Word<Compression>> words = enumerators<Compression>;
+  return word_from(object, "compression", "compression", words.subspan(1));
 }
 
 template <class Kind>

@@ -234,19 +234,22 @@ void add_decoding(TensorClass& cls) {
           nb::sig(
               "def decode_image_file(self, filename: str | os.PathLike[str], format: "
               "PixelFormatLike | None = None, *, limits: DecodeLimits | None = None) -> ImageInfo"),
-          "The same from a file.")
-      .def_static(
-          "peek_image_info",
-          [](nb::handle data, nb::handle format, nb::handle limits) {
-            const BytesArg bytes(data, "data");
-            return header_info(bytes.bytes(), format, limits);
-          },
-          nb::arg("data"), nb::arg("format") = nb::none(), nb::kw_only(),
-          nb::arg("limits") = nb::none(),
-          nb::sig("def peek_image_info(data: Buffer, format: PixelFormatLike | None = None, *, "
-                  "limits: DecodeLimits | None = None) -> ImageInfo"),
-          "The content of an image file's header; no pixel is decoded. Sizes are as stored,\n"
-          "before any rotation.")
+          "The same from a file.");
+}
+
+void add_peeking(TensorClass& cls) {
+  cls.def_static(
+         "peek_image_info",
+         [](nb::handle data, nb::handle format, nb::handle limits) {
+           const BytesArg bytes(data, "data");
+           return header_info(bytes.bytes(), format, limits);
+         },
+         nb::arg("data"), nb::arg("format") = nb::none(), nb::kw_only(),
+         nb::arg("limits") = nb::none(),
+         nb::sig("def peek_image_info(data: Buffer, format: PixelFormatLike | None = None, *, "
+                 "limits: DecodeLimits | None = None) -> ImageInfo"),
+         "The content of an image file's header; no pixel is decoded. Sizes are as stored,\n"
+         "before any rotation.")
       .def_static(
           "peek_image_info_file",
           [](nb::handle filename, nb::handle format, nb::handle limits) {
@@ -292,7 +295,7 @@ void def_loading(nb::class_<Kind, PyTensor>& cls) {
           "The same from bytes.");
 }
 
-void add_files(TensorClass& cls) {
+void add_saving(TensorClass& cls) {
   cls.def("save", &save_as_named, nb::arg("filename"), nb::arg("quality") = 90,
           nb::sig("def save(self, filename: str | os.PathLike[str], quality: int = 90) -> None"),
           "Writes the image in the format of the file's name: .jpg, .jpeg, .png, .webp, .tif, "
@@ -311,16 +314,19 @@ void add_files(TensorClass& cls) {
       .def("save_png", &save_as_png, nb::arg("filename"), nb::arg("compression") = 6,
            nb::sig("def save_png(self, filename: str | os.PathLike[str], compression: int = 6) -> "
                    "None"),
-           "Writes the image as PNG; compression 0 to 9. uint8 Rgb, Rgba and Grey.")
-      .def(
-          "to_jpeg",
-          [](const PyTensor& t, IntArg<"quality"> given) {
-            const Tensor image = t.value;
-            const int quality = given;
-            return bytes_object(take(released([&] { return encode_jpeg(image, {quality}); })));
-          },
-          nb::arg("quality") = 80, nb::sig("def to_jpeg(self, quality: int = 80) -> bytes"),
-          "The image as the bytes of a JPEG file.")
+           "Writes the image as PNG; compression 0 to 9. uint8 Rgb, Rgba and Grey.");
+}
+
+void add_encoding(TensorClass& cls) {
+  cls.def(
+         "to_jpeg",
+         [](const PyTensor& t, IntArg<"quality"> given) {
+           const Tensor image = t.value;
+           const int quality = given;
+           return bytes_object(take(released([&] { return encode_jpeg(image, {quality}); })));
+         },
+         nb::arg("quality") = 80, nb::sig("def to_jpeg(self, quality: int = 80) -> bytes"),
+         "The image as the bytes of a JPEG file.")
       .def(
           "to_png",
           [](const PyTensor& t, IntArg<"compression"> given) {
@@ -345,7 +351,9 @@ template void add_loading(ReferenceTensorClass& cls);
 
 void add_codec(TensorClass& cls) {
   add_decoding(cls);
-  add_files(cls);
+  add_peeking(cls);
+  add_saving(cls);
+  add_encoding(cls);
 }
 
 void bind_codec(nb::module_& m) {

@@ -159,8 +159,18 @@ nb::object get_element(const PyTensorMap& self, nb::handle key) {
   return nb::none();
 }
 
+// The bytes of one element.
+using Element = std::array<std::byte, 8>;
+
 template <class T>
-void store_int(std::byte* to, nb::handle value) {
+Element element_of(const T& number) {
+  Element element{};
+  std::memcpy(element.data(), &number, sizeof number);
+  return element;
+}
+
+template <class T>
+Element int_element(nb::handle value) {
   const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
   if (!index.is_valid()) replace_type_error("value", "an int", value);
   T number{};
@@ -168,72 +178,55 @@ void store_int(std::byte* to, nb::handle value) {
     PyErr_SetString(PyExc_OverflowError, "value: does not fit the dtype");
     throw nb::python_error();
   }
-  std::memcpy(to, &number, sizeof number);
+  return element_of(number);
 }
 
 // Halves are rounded by struct.pack, which rounds to nearest even and refuses what does not fit.
-void store_half(std::byte* to, double value) {
+Element half_element(double value) {
   const nb::object packed = nb::module_::import_("struct").attr("pack")("=e", value);
-  std::memcpy(to, PyBytes_AsString(packed.ptr()), 2);
+  Element element{};
+  std::memcpy(element.data(), PyBytes_AsString(packed.ptr()), 2);
+  return element;
 }
 
-void store_bfloat16(std::byte* to, float value) {
+Element bfloat16_element(float value) {
   std::uint32_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
   const bool is_nan = (bits & 0x7FFFFFFFU) > 0x7F800000U;
   const std::uint32_t rounded = is_nan ? bits | 0x400000U : bits + 0x7FFFU + ((bits >> 16) & 1U);
-  const auto half = static_cast<std::uint16_t>(rounded >> 16);
-  std::memcpy(to, &half, sizeof half);
+  return element_of(static_cast<std::uint16_t>(rounded >> 16));
 }
 
-// The bytes of one element.
-using Element = std::array<std::byte, 8>;
-
 Element element_from(nb::handle value, DType dtype) {
-  Element element{};
-  std::byte* to = element.data();
-  const auto store = [to](const auto& number) { std::memcpy(to, &number, sizeof number); };
   switch (dtype) {
     case DType::u8:
-      store_int<std::uint8_t>(to, value);
-      break;
+      return int_element<std::uint8_t>(value);
     case DType::i8:
-      store_int<std::int8_t>(to, value);
-      break;
+      return int_element<std::int8_t>(value);
     case DType::u16:
-      store_int<std::uint16_t>(to, value);
-      break;
+      return int_element<std::uint16_t>(value);
     case DType::i16:
-      store_int<std::int16_t>(to, value);
-      break;
+      return int_element<std::int16_t>(value);
     case DType::u32:
-      store_int<std::uint32_t>(to, value);
-      break;
+      return int_element<std::uint32_t>(value);
     case DType::i32:
-      store_int<std::int32_t>(to, value);
-      break;
+      return int_element<std::int32_t>(value);
     case DType::u64:
-      store_int<std::uint64_t>(to, value);
-      break;
+      return int_element<std::uint64_t>(value);
     case DType::i64:
-      store_int<std::int64_t>(to, value);
-      break;
+      return int_element<std::int64_t>(value);
     case DType::f16:
-      store_half(to, number_from(value, "value"));
-      break;
+      return half_element(number_from(value, "value"));
     case DType::bf16:
-      store_bfloat16(to, static_cast<float>(number_from(value, "value")));
-      break;
+      return bfloat16_element(static_cast<float>(number_from(value, "value")));
     case DType::f32:
-      store(static_cast<float>(number_from(value, "value")));
-      break;
+      return element_of(static_cast<float>(number_from(value, "value")));
     case DType::f64:
-      store(number_from(value, "value"));
-      break;
+      return element_of(number_from(value, "value"));
     case DType::boolean:
-      to[0] = static_cast<std::byte>(nb::cast<bool>(nb::bool_(value)) ? 1 : 0);
+      break;
   }
-  return element;
+  return element_of(nb::cast<bool>(nb::bool_(value)));
 }
 
 // Index and value first: converting them may run Python code, which may close the map.
@@ -286,29 +279,31 @@ nb::object to_array(nb::handle self, nb::handle dtype, nb::handle copy) {
   return array_result(asarray(view), dtype, copy);
 }
 
-void bind_map(nb::module_& m) {
-  nb::class_<FlatBytes>(m, "_FlatBytes", nb::type_slots(flat_slots));
-  nb::class_<StoredBits>(m, "_StoredBits", nb::type_slots(bits_slots));
-  nb::class_<PyTensorMap>(m, "TensorMap", nb::type_slots(map_slots), map_doc)
-      .def(
-          "__enter__",
-          [](nb::handle_t<PyTensorMap> self) {
-            open_map(instance_of<PyTensorMap>(self));
-            return nb::borrow(self);
-          },
-          nb::sig("def __enter__(self) -> TensorMap"))
+using MapClass = nb::class_<PyTensorMap>;
+
+void add_life(MapClass& cls) {
+  cls.def(
+         "__enter__",
+         [](nb::handle_t<PyTensorMap> self) {
+           open_map(instance_of<PyTensorMap>(self));
+           return nb::borrow(self);
+         },
+         nb::sig("def __enter__(self) -> TensorMap"))
       .def(
           "__exit__",
           [](PyTensorMap& self, nb::handle, nb::handle, nb::handle) { self.map.reset(); },
           nb::arg("exc_type").none(), nb::arg("exc").none(), nb::arg("traceback").none())
       .def("unmap", &unmap,
            "Closes the map; a second call does nothing. While views are alive, raises\n"
-           "BufferError and leaves the map open.")
-      .def("numpy", &flat_bytes, nb::sig("def numpy(self) -> memoryview"),
-           "The elements' bytes as a flat memoryview of prod(shape) * itemsize bytes. If rows\n"
-           "are padded these are not only the elements: use numpy.asarray(m) then. Raises\n"
-           "BufferError if elements do not follow one another in C order (flipped, repeated or\n"
-           "transposed arrays).")
+           "BufferError and leaves the map open.");
+}
+
+void add_arrays(MapClass& cls) {
+  cls.def("numpy", &flat_bytes, nb::sig("def numpy(self) -> memoryview"),
+          "The elements' bytes as a flat memoryview of prod(shape) * itemsize bytes. If rows\n"
+          "are padded these are not only the elements: use numpy.asarray(m) then. Raises\n"
+          "BufferError if elements do not follow one another in C order (flipped, repeated or\n"
+          "transposed arrays).")
       .def(
           "array",
           [](nb::handle self) { return nb::module_::import_("numpy").attr("asarray")(self); },
@@ -321,9 +316,12 @@ void bind_map(nb::module_& m) {
       .def("__array__", &to_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
            nb::sig("def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) "
                    "-> numpy.ndarray"),
-           "The elements as a NumPy array; without a copy unless another dtype is requested.")
-      .def("__len__",
-           [](const PyTensorMap& s) { return s.map ? s.map->map.layout().element_count() : 0; })
+           "The elements as a NumPy array; without a copy unless another dtype is requested.");
+}
+
+void add_elements(MapClass& cls) {
+  cls.def("__len__",
+          [](const PyTensorMap& s) { return s.map ? s.map->map.layout().element_count() : 0; })
       .def("__getitem__", &get_element, nb::arg("index"))
       .def("__setitem__", &set_element, nb::arg("index"), nb::arg("value"))
       .def_prop_ro("strides", &strides_of, nb::sig("def strides(self) -> tuple[int, ...]"),
@@ -336,6 +334,15 @@ void bind_map(nb::module_& m) {
           },
           nb::sig("def shape(self) -> tuple[int, ...]"), "Extents, outermost first.")
       .def("__repr__", &repr_of);
+}
+
+void bind_map(nb::module_& m) {
+  nb::class_<FlatBytes>(m, "_FlatBytes", nb::type_slots(flat_slots));
+  nb::class_<StoredBits>(m, "_StoredBits", nb::type_slots(bits_slots));
+  MapClass cls(m, "TensorMap", nb::type_slots(map_slots), map_doc);
+  add_life(cls);
+  add_arrays(cls);
+  add_elements(cls);
 }
 
 }  // namespace

@@ -236,16 +236,20 @@ void def_parts(nb::class_<Kind, PyTensor>& cls) {
           "__getitem__", &get_item<Kind>, nb::arg("key"),
           nb::sig("def __getitem__(self, key: Any) -> Tensor"),
           "A part that shares the bytes: for an image t[y0:y1, x0:x1]; for other tensors ints and\n"
-          "slices for the leading axes; t[n] is batch(n).")
-      .def(
-          "copy",
-          [](const Kind& t, nb::handle mem) {
-            return tensor_result<Kind>(copy_of(Tensor(t.value), mem));
-          },
-          nb::arg("mem") = nb::none(),
-          nb::sig("def copy(self, mem: TensorMemoryLike | None = None) -> Tensor"),
-          "A copy with the same elements and properties, in memory of the same kind or\n"
-          "of `mem`. Rows may be padded differently.")
+          "slices for the leading axes; t[n] is batch(n).");
+}
+
+template <class Kind>
+void def_copies(nb::class_<Kind, PyTensor>& cls) {
+  cls.def(
+         "copy",
+         [](const Kind& t, nb::handle mem) {
+           return tensor_result<Kind>(copy_of(Tensor(t.value), mem));
+         },
+         nb::arg("mem") = nb::none(),
+         nb::sig("def copy(self, mem: TensorMemoryLike | None = None) -> Tensor"),
+         "A copy with the same elements and properties, in memory of the same kind or\n"
+         "of `mem`. Rows may be padded differently.")
       .def(
           "__copy__", [](const Kind& t) { return tensor_result<Kind>(Tensor(t.value)); },
           nb::sig("def __copy__(self) -> Tensor"))
@@ -262,6 +266,7 @@ void def_parts(nb::class_<Kind, PyTensor>& cls) {
 template <class Class>
 void add_parts(Class& cls) {
   def_parts(cls);
+  def_copies(cls);
 }
 template void add_parts(NativeTensorClass& cls);
 template void add_parts(ReferenceTensorClass& cls);

@@ -51,9 +51,6 @@ HALYARD_SAME_PLACE(hal_point_cloud_metadata, PointCloudMetadata, is_dense);
 HALYARD_SAME_PLACE(hal_point_cloud_metadata, PointCloudMetadata, fields);
 #undef HALYARD_SAME_PLACE
 
-static_assert(HAL_IMAGE_ENCODING_VYUY == static_cast<int>(ImageEncoding::vyuy) &&
-              HAL_POINT_FLOAT64 == static_cast<int>(PointDatatype::float64));
-
 template <class Metadata, class Out>
 Result<int> metadata_of(const hal_message* handle, Out* out) {
   HALYARD_TRY(const hal_message* const message, checked(handle, "message"));
@@ -93,10 +90,9 @@ using capi::guarded;
 using capi::is_valid;
 
 const char* hal_image_encoding_name(hal_image_encoding encoding) {
-  const int value = encoding;
-  if (value < 0 || value > HAL_IMAGE_ENCODING_VYUY) return "unknown";
+  if (!capi::has_enumerator<ImageEncoding>(encoding)) return "unknown";
   // Names are literals, which end with a zero byte.
-  return to_string(static_cast<ImageEncoding>(value)).data();
+  return to_string(static_cast<ImageEncoding>(encoding)).data();
 }
 
 void hal_message_free(hal_message* message) {

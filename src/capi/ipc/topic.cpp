@@ -13,9 +13,6 @@
 namespace halyard::capi {
 namespace {
 
-static_assert(HAL_OVERFLOW_BLOCK == static_cast<int>(Overflow::block) &&
-              HAL_TOPIC_BOTH == static_cast<int>(TopicRole::both));
-
 // HAL_UNSET gives nullopt.
 Result<std::optional<std::uint32_t>> setting(std::int32_t value, const char* what) {
   std::optional<std::uint32_t> set;
@@ -34,15 +31,14 @@ Result<TopicConfig> topic_config_from(const hal_topic_config* config) {
   HALYARD_TRY(wanted.max_endpoints,
               setting(config->max_endpoints, "max_endpoints: must be HAL_UNSET or 1..1024"));
   if (config->overflow != HAL_UNSET) {
-    HALYARD_TRY(wanted.overflow, enumerator<Overflow>(config->overflow, HAL_OVERFLOW_BLOCK,
+    HALYARD_TRY(wanted.overflow, enumerator<Overflow>(config->overflow,
                                                       "overflow: must be a value of hal_overflow"));
   }
   if (config->pool != nullptr) {
     HALYARD_TRY(wanted.pool, pool_config_from(config->pool));
   }
-  // TopicConfig's own check refuses role 0.
-  HALYARD_TRY(wanted.role, enumerator<TopicRole>(config->role, HAL_TOPIC_BOTH,
-                                                 "role: must be a value of hal_topic_role"));
+  HALYARD_TRY(wanted.role,
+              enumerator<TopicRole>(config->role, "role: must be a value of hal_topic_role"));
   wanted.latest_only = config->latest_only;
   wanted.receives_own = config->receives_own;
   wanted.block_timeout = std::chrono::nanoseconds(config->block_timeout_ns);
@@ -50,20 +46,18 @@ Result<TopicConfig> topic_config_from(const hal_topic_config* config) {
 }
 
 Result<MessageType> type_from(int type) {
-  HALYARD_TRY(const MessageKind kind,
-              enumerator<MessageKind>(type, HAL_MESSAGE_BYTES,
-                                      "type: must be a value of hal_message_type"));
+  HALYARD_TRY(const auto kind,
+              enumerator<hal_message_type>(type, "type: must be a value of hal_message_type"));
   switch (kind) {
-    case MessageKind::tensor:
+    case HAL_MESSAGE_TENSOR:
       return detail::message_type<Tensor>();
-    case MessageKind::image:
+    case HAL_MESSAGE_IMAGE:
       return detail::message_type<Image>();
-    case MessageKind::depth_image:
+    case HAL_MESSAGE_DEPTH_IMAGE:
       return detail::message_type<DepthImage>();
-    case MessageKind::point_cloud:
+    case HAL_MESSAGE_POINT_CLOUD:
       return detail::message_type<PointCloud>();
-    case MessageKind::bytes:
-    case MessageKind::plain:
+    case HAL_MESSAGE_BYTES:
       break;
   }
   return detail::message_type<std::vector<std::byte>>();

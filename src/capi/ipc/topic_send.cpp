@@ -47,9 +47,9 @@ Result<int> send_tensor(const hal_topic* topic, const hal_tensor* handle) {
 
 Result<Image> image_from(const Tensor& tensor, int encoding) {
   if (encoding == -1) return Image::wrap(tensor);
-  HALYARD_TRY(const ImageEncoding wanted,
-              enumerator<ImageEncoding>(encoding, HAL_IMAGE_ENCODING_VYUY,
-                                        "encoding: must be a value of hal_image_encoding"));
+  HALYARD_TRY(
+      const ImageEncoding wanted,
+      enumerator<ImageEncoding>(encoding, "encoding: must be a value of hal_image_encoding"));
   return Image::wrap(tensor, wanted);
 }
 

@@ -20,8 +20,8 @@ Result<TensorPoolConfig> pool_config_from(const hal_pool_config* config) {
   limits.pool_size = config->pool_size;
   limits.max_slots = config->max_slots;
   limits.slot_alignment = config->slot_alignment;
-  HALYARD_TRY(limits.scrub, enumerator<Scrub>(config->scrub, HAL_SCRUB_ON_FREE,
-                                              "scrub: must be a value of hal_scrub"));
+  HALYARD_TRY(limits.scrub,
+              enumerator<Scrub>(config->scrub, "scrub: must be a value of hal_scrub"));
   limits.prefault = config->prefault;
   limits.lock_memory = config->lock_memory;
   limits.huge_pages = config->huge_pages;

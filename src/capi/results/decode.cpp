@@ -128,16 +128,14 @@ int hal_decoder_params_add_output(hal_decoder_params* params, HalOutputType type
     HALYARD_TRY(const auto extents, capi::shape_from(shape, ndim));
     HALYARD_RETURN_IF_ERROR(capi::aligned(dims, "dims"));
     Output output;
-    HALYARD_TRY(output.kind, enumerator<OutputKind>(type, HAL_OUTPUT_TYPE_CLASSES,
-                                                    "type: must be a value of HalOutputType"));
-    HALYARD_TRY(output.family,
-                enumerator<compat::OutputFamily>(decoder, HAL_DECODER_TYPE_MODEL_PACK,
-                                                 "decoder: must be a value of HalDecoderType"));
+    HALYARD_TRY(output.kind,
+                enumerator<OutputKind>(type, "type: must be a value of HalOutputType"));
+    HALYARD_TRY(output.family, enumerator<compat::OutputFamily>(
+                                   decoder, "decoder: must be a value of HalDecoderType"));
     output.shape.assign(extents.begin(), extents.end());
     for (std::size_t i = 0; dims != nullptr && i < ndim; ++i) {
       HALYARD_TRY(const auto name,
-                  enumerator<compat::DimName>(dims[i], HAL_DIM_NAME_BOX_COORDS,
-                                              "dims: each must be a value of HalDimName"));
+                  enumerator<compat::DimName>(dims[i], "dims: each must be a value of HalDimName"));
       output.dims.push_back(name);
     }
     params->outputs.push_back(std::move(output));
@@ -196,8 +194,7 @@ int hal_decoder_params_set_iou_threshold(hal_decoder_params* params, float thres
 
 int hal_decoder_params_set_nms(hal_decoder_params* params, hal_nms nms) {
   return change(params, [&](auto& p) -> Status {
-    HALYARD_TRY(p.options.nms,
-                enumerator<compat::Nms>(nms, HAL_NMS_AUTO, "nms: must be a value of hal_nms"));
+    HALYARD_TRY(p.options.nms, enumerator<compat::Nms>(nms, "nms: must be a value of hal_nms"));
     return {};
   });
 }
@@ -205,8 +202,7 @@ int hal_decoder_params_set_nms(hal_decoder_params* params, hal_nms nms) {
 int hal_decoder_params_set_decoder_version(hal_decoder_params* params, HalDecoderVersion version) {
   return change(params, [&](auto& p) -> Status {
     HALYARD_TRY(p.version, enumerator<compat::DecoderVersion>(
-                               version, HAL_DECODER_VERSION_YOLO26,
-                               "version: must be a value of HalDecoderVersion"));
+                               version, "version: must be a value of HalDecoderVersion"));
     return {};
   });
 }

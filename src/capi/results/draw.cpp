@@ -39,7 +39,7 @@ Result<compat::DrawOptions> options_of(const DrawRequest& request) {
     out.background = &request.background->tensor;
   }
   HALYARD_TRY(out.color_mode,
-              capi::enumerator<ColorBy>(request.color_mode, HAL_COLOR_MODE_TRACK,
+              capi::enumerator<ColorBy>(request.color_mode,
                                         "color_mode: must be a value of hal_color_mode"));
   out.opacity = request.opacity;
   HALYARD_TRY(out.letterbox, letterbox_from(request.letterbox));

@@ -44,10 +44,8 @@ Result<compat::TilingConfig> config_from(const hal_tiling_config* config) {
   compat::TilingConfig out;
   HALYARD_TRY(out.tile, size_from(config->tile_w, config->tile_h));
   out.overlap = config->overlap_ratio;
-  if (config->fit != HAL_FIT_STRETCH && config->fit != HAL_FIT_LETTERBOX)
-    return make_error(Errc::invalid_argument, "config: fit must be HAL_FIT_STRETCH or _LETTERBOX",
-                      std::to_string(config->fit));
-  out.fit = config->fit == HAL_FIT_LETTERBOX ? Fit::letterbox : Fit::stretch;
+  HALYARD_TRY(out.fit,
+              capi::fit_from(config->fit, "config: fit must be HAL_FIT_STRETCH or _LETTERBOX"));
   std::copy_n(config->pad, 4, out.pad.begin());
   return out;
 }
@@ -55,11 +53,11 @@ Result<compat::TilingConfig> config_from(const hal_tiling_config* config) {
 Result<compat::MergeConfig> merge_from(const hal_merge_config* config) {
   if (config == nullptr) return capi::null_argument("config: is NULL");
   HALYARD_RETURN_IF_ERROR(capi::aligned(config, "config"));
-  if (config->metric != HAL_MATCH_METRIC_IOU && config->metric != HAL_MATCH_METRIC_IOS)
-    return make_error(Errc::invalid_argument, "config: metric must be a value of hal_match_metric",
-                      std::to_string(config->metric));
+  HALYARD_TRY(const auto metric,
+              capi::enumerator<hal_match_metric>(
+                  config->metric, "config: metric must be a value of hal_match_metric"));
   compat::MergeConfig out;
-  out.metric = config->metric == HAL_MATCH_METRIC_IOS ? MergeMetric::ios : MergeMetric::iou;
+  out.metric = metric == HAL_MATCH_METRIC_IOS ? MergeMetric::ios : MergeMetric::iou;
   out.threshold = config->threshold;
   out.class_agnostic = config->class_agnostic;
   out.max_det = config->max_det;
