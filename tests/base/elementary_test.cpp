@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "halyard/detection.h"
+#include "support/product.h"
 
 namespace halyard {
 namespace {
@@ -88,13 +89,11 @@ TEST(RotatedBox, bounds_touch_the_corners) {
     const RotatedBox box{3, -2, 7, 2, 0.1F * static_cast<float>(i)};
     const double c = std::cos(box.angle), s = std::sin(box.angle);
     Box expected{1e9F, 1e9F, -1e9F, -1e9F};
-    for (const double u : {-3.5, 3.5}) {
-      for (const double v : {-1.0, 1.0}) {
-        const auto x = static_cast<float>(3 + u * c - v * s);
-        const auto y = static_cast<float>(-2 + u * s + v * c);
-        expected = {std::min(expected.x1, x), std::min(expected.y1, y), std::max(expected.x2, x),
-                    std::max(expected.y2, y)};
-      }
+    for (const auto& [u, v] : test::product({-3.5, 3.5}, {-1.0, 1.0})) {
+      const auto x = static_cast<float>(3 + u * c - v * s);
+      const auto y = static_cast<float>(-2 + u * s + v * c);
+      expected = {std::min(expected.x1, x), std::min(expected.y1, y), std::max(expected.x2, x),
+                  std::max(expected.y2, y)};
     }
     const Box seen = bounds(box);
     EXPECT_NEAR(seen.x1, expected.x1, 1e-5);

@@ -44,11 +44,10 @@ TEST(Fd, moving_leaves_the_source_empty_and_closes_the_target) {
 
 TEST(Fd, duplicate_is_another_descriptor_of_the_same_object) {
   auto ends = make_pipe();
-  auto copy = ends[0].duplicate();
-  ASSERT_TRUE(copy);
-  EXPECT_NE(copy->get(), ends[0].get());
-  EXPECT_EQ(*copy->identity(), *ends[0].identity());
-  EXPECT_EQ(::fcntl(copy->get(), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+  ASSERT_VALUE(auto copy, ends[0].duplicate());
+  EXPECT_NE(copy.get(), ends[0].get());
+  EXPECT_EQ(*copy.identity(), *ends[0].identity());
+  EXPECT_EQ(::fcntl(copy.get(), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 }
 
 TEST(Fd, refuses_empty_and_foreign_numbers) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "halyard/placement.h"
+#include "support/product.h"
 
 namespace halyard {
 namespace {
@@ -72,19 +73,17 @@ TEST(Letterbox, rules_differ_where_halves_are_rounded) {
 }
 
 TEST(Letterbox, nothing_vanishes_or_leaves_the_target_under_any_rule) {
-  for (const LetterboxRule rule :
-       {LetterboxRule::hal, LetterboxRule::ultralytics, LetterboxRule::ultralytics_val}) {
-    for (const Size source : {Size{65535, 1}, Size{1, 65535}, Size{1, 1}, Size{7, 5}}) {
-      for (const Size target : {Size{1, 1}, Size{1, 640}, Size{640, 1}, Size{64, 48}}) {
-        const Region r = letterbox_region(source, target, rule);
-        EXPECT_GE(r.width, 1);
-        EXPECT_GE(r.height, 1);
-        EXPECT_GE(r.x, 0);
-        EXPECT_GE(r.y, 0);
-        EXPECT_LE(r.x + r.width, target.width);
-        EXPECT_LE(r.y + r.height, target.height);
-      }
-    }
+  for (const auto& [rule, source, target] : test::product(
+           {LetterboxRule::hal, LetterboxRule::ultralytics, LetterboxRule::ultralytics_val},
+           {Size{65535, 1}, Size{1, 65535}, Size{1, 1}, Size{7, 5}},
+           {Size{1, 1}, Size{1, 640}, Size{640, 1}, Size{64, 48}})) {
+    const Region r = letterbox_region(source, target, rule);
+    EXPECT_GE(r.width, 1);
+    EXPECT_GE(r.height, 1);
+    EXPECT_GE(r.x, 0);
+    EXPECT_GE(r.y, 0);
+    EXPECT_LE(r.x + r.width, target.width);
+    EXPECT_LE(r.y + r.height, target.height);
   }
 }
 
@@ -103,24 +102,20 @@ Rotated rotated(Rotated at, Orientation o) {
 
 std::vector<Orientation> all_orientations() {
   std::vector<Orientation> all;
-  for (const Flip flip : {Flip::none, Flip::vertical, Flip::horizontal}) {
-    for (const Rotation rotation :
-         {Rotation::none, Rotation::cw90, Rotation::cw180, Rotation::cw270})
-      all.push_back({flip, rotation});
-  }
+  for (const auto& [flip, rotation] :
+       test::product({Flip::none, Flip::vertical, Flip::horizontal},
+                     {Rotation::none, Rotation::cw90, Rotation::cw180, Rotation::cw270}))
+    all.push_back({flip, rotation});
   return all;
 }
 
 TEST(Orientation, one_after_the_other_moves_pixels_as_both_do) {
-  for (const Orientation first : all_orientations()) {
-    for (const Orientation second : all_orientations()) {
-      for (int i = 0; i < 6; ++i) {
-        const Rotated pixel{i % 3, i / 3, 3, 2};
-        EXPECT_EQ(rotated(pixel, then(first, second)), rotated(rotated(pixel, first), second))
-            << static_cast<int>(first.flip) << static_cast<int>(first.rotation)
-            << static_cast<int>(second.flip) << static_cast<int>(second.rotation);
-      }
-    }
+  for (const auto& [first, second, i] :
+       test::product(all_orientations(), all_orientations(), test::upto(6))) {
+    const Rotated pixel{i % 3, i / 3, 3, 2};
+    EXPECT_EQ(rotated(pixel, then(first, second)), rotated(rotated(pixel, first), second))
+        << static_cast<int>(first.flip) << static_cast<int>(first.rotation)
+        << static_cast<int>(second.flip) << static_cast<int>(second.rotation);
   }
 }
 
@@ -190,20 +185,17 @@ TEST(Placement, turns_clockwise_after_the_flip) {
 
 TEST(Placement, every_turn_and_flip_round_trips) {
   const Region crop{10, 20, 300, 200};
-  for (const Flip flip : {Flip::none, Flip::vertical, Flip::horizontal}) {
-    for (const Rotation rotation :
-         {Rotation::none, Rotation::cw90, Rotation::cw180, Rotation::cw270}) {
-      const Placement p({640, 480}, crop, {flip, rotation}, {128, 96}, {7, 3, 90, 81});
-      for (const Point point : {Point{10, 20}, Point{33.25F, 100.5F}, Point{310, 220}}) {
-        const Point there = p.to_destination(point);
-        const Point back = p.to_source(there);
-        EXPECT_NEAR(back.x, point.x, 1e-3);
-        EXPECT_NEAR(back.y, point.y, 1e-3);
-        EXPECT_GE(there.x, 7 - 1e-3);
-        EXPECT_LE(there.x, 97 + 1e-3);
-        EXPECT_GE(there.y, 3 - 1e-3);
-        EXPECT_LE(there.y, 84 + 1e-3);
-      }
+  for (const Orientation orientation : all_orientations()) {
+    const Placement p({640, 480}, crop, orientation, {128, 96}, {7, 3, 90, 81});
+    for (const Point point : {Point{10, 20}, Point{33.25F, 100.5F}, Point{310, 220}}) {
+      const Point there = p.to_destination(point);
+      const Point back = p.to_source(there);
+      EXPECT_NEAR(back.x, point.x, 1e-3);
+      EXPECT_NEAR(back.y, point.y, 1e-3);
+      EXPECT_GE(there.x, 7 - 1e-3);
+      EXPECT_LE(there.x, 97 + 1e-3);
+      EXPECT_GE(there.y, 3 - 1e-3);
+      EXPECT_LE(there.y, 84 + 1e-3);
     }
   }
 }
@@ -215,18 +207,16 @@ TEST(Placement, pixel_centres_map_exactly_both_ways_under_every_orientation) {
     const bool swaps = swaps_axes(o.rotation);
     const Region content{9, 2, swaps ? 8 : 12, swaps ? 12 : 8};
     const Placement p({40, 30}, crop, o, {32, 28}, content);
-    for (int y = 0; y < crop.height; ++y) {
-      for (int x = 0; x < crop.width; ++x) {
-        const Rotated to = rotated({x, y, crop.width, crop.height}, o);
-        const Point source{static_cast<float>(crop.x + x) + 0.5F,
-                           static_cast<float>(crop.y + y) + 0.5F};
-        const Point shown{static_cast<float>(content.x + to.x) + 0.5F,
-                          static_cast<float>(content.y + to.y) + 0.5F};
-        EXPECT_EQ(p.to_destination(source).x, shown.x);
-        EXPECT_EQ(p.to_destination(source).y, shown.y);
-        EXPECT_EQ(p.to_source(shown).x, source.x);
-        EXPECT_EQ(p.to_source(shown).y, source.y);
-      }
+    for (const auto [y, x] : test::grid(crop.height, crop.width)) {
+      const Rotated to = rotated({x, y, crop.width, crop.height}, o);
+      const Point source{static_cast<float>(crop.x + x) + 0.5F,
+                         static_cast<float>(crop.y + y) + 0.5F};
+      const Point shown{static_cast<float>(content.x + to.x) + 0.5F,
+                        static_cast<float>(content.y + to.y) + 0.5F};
+      EXPECT_EQ(p.to_destination(source).x, shown.x);
+      EXPECT_EQ(p.to_destination(source).y, shown.y);
+      EXPECT_EQ(p.to_source(shown).x, source.x);
+      EXPECT_EQ(p.to_source(shown).y, source.y);
     }
     EXPECT_EQ(p.to_source(Box{9, 2, 9.0F + static_cast<float>(content.width),
                               2.0F + static_cast<float>(content.height)}),
@@ -246,8 +236,7 @@ TEST(Placement, a_nominal_scale_maps_boxes_as_trainers_do) {
   EXPECT_FLOAT_EQ(back.y1, static_cast<float>((200 - 140) / ratio));
   EXPECT_FLOAT_EQ(back.x2, static_cast<float>(300 / ratio));
   EXPECT_FLOAT_EQ(back.y2, static_cast<float>((444.5 - 140) / ratio));
-  const Box there = p.to_destination(back);
-  EXPECT_NEAR(there.y2, 444.5, 1e-3);
+  EXPECT_NEAR(p.to_destination(back).y2, 444.5, 1e-3);
   EXPECT_EQ(p.content(), (Region{0, 140, 640, 359}));
 }
 
@@ -289,8 +278,7 @@ TEST(Placement, a_free_map_goes_both_ways) {
   EXPECT_FLOAT_EQ(back.x, 20);
   EXPECT_FLOAT_EQ(back.y, 8);
   // The box around four rotated corners, clipped to the image.
-  const Box box = p.to_destination(Box{0, 0, 8, 4});
-  EXPECT_EQ(box, (Box{3, 8, 8, 12}));
+  EXPECT_EQ(p.to_destination(Box{0, 0, 8, 4}), (Box{3, 8, 8, 12}));
   EXPECT_EQ(p.to_source(Box{-500, -500, 500, 500}), (Box{0, 0, 100, 80}));
 }
 

@@ -89,9 +89,8 @@ TEST(SharedObject, passes_over_names_that_are_taken) {
   const std::string name = shared_name(*first);
   if (name.empty()) GTEST_SKIP() << "/proc does not name the object";
   const TakenNames taken(name, 3);
-  const auto next = create_shared_object();
-  ASSERT_TRUE(next) << next.error().message();
-  EXPECT_EQ(::lseek(next->get(), 0, SEEK_END), 0);
+  ASSERT_VALUE(const auto next, create_shared_object());
+  EXPECT_EQ(::lseek(next.get(), 0, SEEK_END), 0);
 }
 
 TEST(SharedObject, gives_up_after_64_names_that_are_taken) {

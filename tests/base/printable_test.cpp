@@ -6,6 +6,7 @@
 #include <string>
 
 #include "halyard/log.h"
+#include "support/product.h"
 
 namespace halyard {
 namespace {
@@ -42,19 +43,17 @@ TEST(Printable, bytes_that_are_not_utf8_are_escaped) {
 }
 
 TEST(Printable, no_byte_string_gives_a_control) {
-  for (int a = 0; a < 256; ++a) {
-    for (int b = 0; b < 256; ++b) {
-      const std::string text = {static_cast<char>(a), static_cast<char>(b), '\x9b'};
-      const std::string shown = printable(text);
-      for (std::size_t i = 0; i < shown.size(); ++i) {
-        const auto byte = static_cast<unsigned char>(shown[i]);
-        ASSERT_TRUE(byte >= 0x20 && byte != 0x7f) << a << " " << b;
-        // A C1 control is 0xc2 with 0x80..0x9f.
-        const bool is_c1 = byte == 0xc2 && static_cast<unsigned char>(shown[i + 1]) < 0xa0;
-        ASSERT_FALSE(is_c1) << a << " " << b;
-      }
-      ASSERT_EQ(printable(shown), shown);
+  for (const auto [a, b] : test::grid(256, 256)) {
+    const std::string text = {static_cast<char>(a), static_cast<char>(b), '\x9b'};
+    const std::string shown = printable(text);
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const auto byte = static_cast<unsigned char>(shown[i]);
+      ASSERT_TRUE(byte >= 0x20 && byte != 0x7f) << a << " " << b;
+      // A C1 control is 0xc2 with 0x80..0x9f.
+      const bool is_c1 = byte == 0xc2 && static_cast<unsigned char>(shown[i + 1]) < 0xa0;
+      ASSERT_FALSE(is_c1) << a << " " << b;
     }
+    ASSERT_EQ(printable(shown), shown);
   }
 }
 

@@ -34,9 +34,8 @@ Status check_even(int value) {
 }
 
 TEST(Result, carries_a_value_or_an_error) {
-  const auto good = half_of(4);
-  ASSERT_TRUE(good);
-  EXPECT_EQ(*good, 2);
+  ASSERT_VALUE(const auto good, half_of(4));
+  EXPECT_EQ(good, 2);
   const auto bad = half_of(3);
   EXPECT_FAILS(bad, Errc::invalid_argument);
   EXPECT_EQ(bad.error().message(), "value: must be even: 3");
@@ -93,9 +92,8 @@ TEST(Error, classes_follow_errno) {
 
 TEST(Error, every_code_has_a_name_of_its_own) {
   std::set<std::string_view> names;
-  for (int i = 0; i <= static_cast<int>(Errc::cancelled); ++i) {
+  for (int i = 0; i <= static_cast<int>(Errc::cancelled); ++i)
     names.insert(to_string(static_cast<Errc>(i)));
-  }
   EXPECT_EQ(names.size(), static_cast<std::size_t>(Errc::cancelled) + 1);
   EXPECT_FALSE(names.contains("unknown"));
   EXPECT_EQ(to_string(static_cast<Errc>(200)), "unknown");

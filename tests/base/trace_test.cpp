@@ -108,9 +108,8 @@ TEST_F(TraceTest, threads_have_tracks_and_names_of_their_own) {
   const int worker = named("test.worker")[0]["tid"];
   EXPECT_NE(worker, named("test.main")[0]["tid"].get<int>());
   bool is_named = false;
-  for (const json& event : named("thread_name")) {
+  for (const json& event : named("thread_name"))
     is_named |= event["tid"] == worker && event["args"]["name"] == "worker";
-  }
   EXPECT_TRUE(is_named);
 }
 

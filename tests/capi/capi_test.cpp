@@ -5,27 +5,19 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <string>
 #include <thread>
 
 #include "dlpack_structs.h"
 #include "halyard/dlpack.h"
-#include "halyard/hal.h"
+#include "owned.h"
 
 namespace {
 
-constexpr std::array<std::size_t, 2> shape{2, 3};
+using namespace halyard::test;
 
-struct Free {
-  void operator()(hal_tensor* tensor) const { hal_tensor_free(tensor); }
-  void operator()(hal_tensor_map* map) const { hal_tensor_map_unmap(map); }
-};
-using Tensor = std::unique_ptr<hal_tensor, Free>;
-using Map = std::unique_ptr<hal_tensor_map, Free>;
+constexpr std::array<std::size_t, 2> shape{2, 3};
 
 Tensor make(hal_tensor_memory memory, hal_dtype dtype = HAL_DTYPE_I32, const char* name = nullptr) {
   return Tensor(hal_tensor_new(dtype, shape.data(), shape.size(), memory, name));
@@ -36,15 +28,9 @@ Tensor from_fd(int fd, std::size_t rows = 2) {
   return Tensor(hal_tensor_from_fd(HAL_DTYPE_I32, fd, extents.data(), extents.size(), "imported"));
 }
 
-bool says(const char* words) {
-  return std::string(hal_last_error()).find(words) != std::string::npos;
-}
-
 std::string name_of(const Tensor& tensor) {
-  char* name = hal_tensor_name(tensor.get());
-  std::string text = name != nullptr ? name : "(null)";
-  std::free(name);
-  return text;
+  const Owned<char> name(hal_tensor_name(tensor));
+  return name ? name : "(null)";
 }
 
 // Six i32 elements of somebody else, and a count of the calls of the deleter.
@@ -70,32 +56,24 @@ TEST(Capi, knows_the_enumerators_of_the_cpp_types) {
     const auto dtype = static_cast<hal_dtype>(value);
     const Tensor tensor = make(HAL_TENSOR_MEMORY_MEM, dtype);
     ASSERT_TRUE(tensor) << value;
-    EXPECT_EQ(hal_tensor_dtype(tensor.get()), dtype);
-    EXPECT_EQ(hal_tensor_dtype_size(tensor.get()),
-              halyard::size_of(static_cast<halyard::DType>(value)));
+    EXPECT_EQ(hal_tensor_dtype(tensor), dtype);
+    EXPECT_EQ(hal_tensor_dtype_size(tensor), halyard::size_of(static_cast<halyard::DType>(value)));
   }
 }
 
 TEST(Capi, refuses_values_that_are_no_enumerator) {
   for (const int value : {-1, 13, 1000}) {
-    errno = 0;
-    EXPECT_FALSE(make(HAL_TENSOR_MEMORY_MEM, static_cast<hal_dtype>(value)));
-    EXPECT_EQ(errno, EINVAL);
-    EXPECT_TRUE(says("dtype")) << hal_last_error();
+    EXPECT_ERROR(nullptr, EINVAL, "dtype",
+                 make(HAL_TENSOR_MEMORY_MEM, static_cast<hal_dtype>(value)));
   }
   for (const int value : {-1, 4, 254, 256}) {
-    errno = 0;
-    EXPECT_FALSE(make(static_cast<hal_tensor_memory>(value)));
-    EXPECT_EQ(errno, EINVAL);
-    EXPECT_TRUE(says("memory")) << hal_last_error();
+    EXPECT_ERROR(nullptr, EINVAL, "memory", make(static_cast<hal_tensor_memory>(value)));
   }
 }
 
 TEST(Capi, falls_back_for_automatic_memory_alone) {
   EXPECT_TRUE(make(HAL_TENSOR_MEMORY_AUTO));
-  errno = 0;
-  EXPECT_FALSE(make(HAL_TENSOR_MEMORY_PBO));
-  EXPECT_EQ(errno, ENOTSUP);
+  EXPECT_ERRNO(nullptr, ENOTSUP, make(HAL_TENSOR_MEMORY_PBO));
 }
 
 TEST(Capi, keeps_names_that_are_utf8_and_no_others) {
@@ -121,74 +99,45 @@ TEST(Capi, keeps_errno_and_messages_apart_by_thread) {
   EXPECT_EQ(hal_last_error(), mine);
 }
 
-TEST(Capi, refuses_null_where_there_must_be_a_tensor) {
-  errno = 0;
-  EXPECT_EQ(hal_tensor_map_create(nullptr), nullptr);
-  EXPECT_EQ(errno, EINVAL);
-  errno = 0;
-  EXPECT_EQ(hal_tensor_name(nullptr), nullptr);
-  EXPECT_EQ(errno, EINVAL);
-  errno = 0;
-  EXPECT_EQ(hal_tensor_to_dlpack(nullptr), nullptr);
-  EXPECT_EQ(errno, EINVAL);
-  errno = 0;
-  EXPECT_EQ(hal_tensor_to_dlpack_versioned(nullptr, true), nullptr);
-  EXPECT_EQ(errno, EINVAL);
-  errno = 0;
-  EXPECT_EQ(hal_tensor_from_dlpack(nullptr), nullptr);
-  EXPECT_EQ(errno, EINVAL);
-  errno = 0;
-  EXPECT_EQ(hal_tensor_from_dlpack_versioned(nullptr), nullptr);
-  EXPECT_EQ(errno, EINVAL);
-}
-
 TEST(Capi, shares_memory_by_descriptor) {
   const Tensor tensor = make(HAL_TENSOR_MEMORY_SHM);
-  const int fd = hal_tensor_clone_fd(tensor.get());
+  const int fd = hal_tensor_clone_fd(tensor);
   ASSERT_GE(fd, 0);
   const Tensor other = from_fd(fd);
   ASSERT_TRUE(other) << hal_last_error();
   EXPECT_EQ(name_of(other), "imported");
   EXPECT_EQ(::close(fd), 0) << "the caller's descriptor stays the caller's";
-  const Map writing(hal_tensor_map_create(tensor.get()));
-  const Map reading(hal_tensor_map_create(other.get()));
-  static_cast<std::int32_t*>(hal_tensor_map_data(writing.get()))[5] = 42;
-  EXPECT_EQ(static_cast<const std::int32_t*>(hal_tensor_map_data_const(reading.get()))[5], 42);
+  const Map writing(hal_tensor_map_create(tensor));
+  const Map reading(hal_tensor_map_create(other));
+  static_cast<std::int32_t*>(hal_tensor_map_data(writing))[5] = 42;
+  EXPECT_EQ(static_cast<const std::int32_t*>(hal_tensor_map_data_const(reading))[5], 42);
 }
 
 TEST(Capi, refuses_descriptors_that_are_no_memory_of_that_size) {
-  errno = 0;
-  EXPECT_FALSE(from_fd(-1));
-  EXPECT_EQ(errno, EINVAL);
+  EXPECT_ERRNO(nullptr, EINVAL, from_fd(-1));
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
-  errno = 0;
-  EXPECT_FALSE(from_fd(ends[0]));
-  EXPECT_EQ(errno, EINVAL);
+  EXPECT_ERRNO(nullptr, EINVAL, from_fd(ends[0]));
   ::close(ends[0]);
   ::close(ends[1]);
   errno = 0;
   EXPECT_FALSE(from_fd(ends[0])) << "closed";
   EXPECT_NE(errno, 0);
   const Tensor small = make(HAL_TENSOR_MEMORY_SHM);
-  const int fd = hal_tensor_clone_fd(small.get());
-  errno = 0;
-  EXPECT_FALSE(from_fd(fd, 1U << 20));
-  EXPECT_EQ(errno, EINVAL);
+  const int fd = hal_tensor_clone_fd(small);
+  EXPECT_ERRNO(nullptr, EINVAL, from_fd(fd, 1U << 20));
   ::close(fd);
 }
 
 TEST(Capi, gives_no_descriptor_of_the_heap) {
-  errno = 0;
-  EXPECT_EQ(hal_tensor_clone_fd(make(HAL_TENSOR_MEMORY_MEM).get()), -1);
-  EXPECT_EQ(errno, ENOTSUP);
+  EXPECT_ERRNO(-1, ENOTSUP, hal_tensor_clone_fd(make(HAL_TENSOR_MEMORY_MEM)));
 }
 
 TEST(Capi, lets_readers_on_several_threads_map_at_once) {
   const Tensor tensor = make(HAL_TENSOR_MEMORY_SHM);
-  const Map mine(hal_tensor_map_create(tensor.get()));
+  const Map mine(hal_tensor_map_create(tensor));
   std::thread([&tensor] {
-    const Map theirs(hal_tensor_map_create(tensor.get()));
+    const Map theirs(hal_tensor_map_create(tensor));
     EXPECT_TRUE(theirs) << hal_last_error();
   }).join();
 }
@@ -199,15 +148,13 @@ TEST(Capi, maps_read_only_memory_to_read) {
   {
     const Tensor tensor(hal_tensor_from_dlpack_versioned(&producer.managed));
     ASSERT_TRUE(tensor);
-    const Map map(hal_tensor_map_create(tensor.get()));
+    const Map map(hal_tensor_map_create(tensor));
     ASSERT_TRUE(map) << hal_last_error();
-    EXPECT_EQ(hal_tensor_map_data(map.get()), nullptr);
-    EXPECT_EQ(hal_tensor_map_data_const(map.get()), producer.memory.data());
-    errno = 0;
-    EXPECT_EQ(hal_tensor_to_dlpack(tensor.get()), nullptr);
-    EXPECT_EQ(errno, EACCES);
-    EXPECT_EQ(hal_tensor_to_dlpack_versioned(tensor.get(), false), nullptr);
-    DLManagedTensorVersioned* const again = hal_tensor_to_dlpack_versioned(tensor.get(), true);
+    EXPECT_EQ(hal_tensor_map_data(map), nullptr);
+    EXPECT_EQ(hal_tensor_map_data_const(map), producer.memory.data());
+    EXPECT_ERRNO(nullptr, EACCES, hal_tensor_to_dlpack(tensor));
+    EXPECT_EQ(hal_tensor_to_dlpack_versioned(tensor, false), nullptr);
+    DLManagedTensorVersioned* const again = hal_tensor_to_dlpack_versioned(tensor, true);
     ASSERT_NE(again, nullptr);
     EXPECT_EQ(again->flags, 1U);
     again->deleter(again);
@@ -220,33 +167,29 @@ TEST(Capi, counts_the_gaps_between_rows_into_a_maps_size) {
   Producer producer;
   producer.extents = {2, 2};
   const Tensor tensor(hal_tensor_from_dlpack_versioned(&producer.managed));
-  const Map map(hal_tensor_map_create(tensor.get()));
-  EXPECT_EQ(hal_tensor_map_len(map.get()), 4U);
-  EXPECT_EQ(hal_tensor_map_size(map.get()), 20U);
-  EXPECT_EQ(hal_tensor_size(tensor.get()), 16U);
+  const Map map(hal_tensor_map_create(tensor));
+  EXPECT_EQ(hal_tensor_map_len(map), 4U);
+  EXPECT_EQ(hal_tensor_map_size(map), 20U);
+  EXPECT_EQ(hal_tensor_size(tensor), 16U);
 }
 
 TEST(Capi, leaves_a_refused_dlpack_tensor_to_the_caller) {
   Producer producer;
   producer.managed.version.major = 2;
-  errno = 0;
-  EXPECT_EQ(hal_tensor_from_dlpack_versioned(&producer.managed), nullptr);
-  EXPECT_EQ(errno, EPROTO);
-  EXPECT_TRUE(says("version")) << hal_last_error();
+  EXPECT_ERROR(nullptr, EPROTO, "version", hal_tensor_from_dlpack_versioned(&producer.managed));
   producer.managed.version.major = 1;
   producer.managed.dl_tensor.device.device_type = 2;
-  EXPECT_EQ(hal_tensor_from_dlpack_versioned(&producer.managed), nullptr);
-  EXPECT_EQ(errno, ENOTSUP);
+  EXPECT_ERRNO(nullptr, ENOTSUP, hal_tensor_from_dlpack_versioned(&producer.managed));
   EXPECT_EQ(producer.deleted, 0);
 }
 
 TEST(Capi, takes_the_older_form) {
   const Tensor tensor = make(HAL_TENSOR_MEMORY_SHM);
-  const Tensor back(hal_tensor_from_dlpack(hal_tensor_to_dlpack(tensor.get())));
+  const Tensor back(hal_tensor_from_dlpack(hal_tensor_to_dlpack(tensor)));
   ASSERT_TRUE(back) << hal_last_error();
-  const Map one(hal_tensor_map_create(tensor.get()));
-  const Map other(hal_tensor_map_create(back.get()));
-  EXPECT_EQ(hal_tensor_map_data(one.get()), hal_tensor_map_data(other.get()));
+  const Map one(hal_tensor_map_create(tensor));
+  const Map other(hal_tensor_map_create(back));
+  EXPECT_EQ(hal_tensor_map_data(one), hal_tensor_map_data(other));
 }
 
 }  // namespace

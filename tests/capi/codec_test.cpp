@@ -29,14 +29,22 @@ void write(const std::string& path, const Bytes& bytes) {
 Bytes jpeg(const halyard::test::Folder& folder) {
   const Tensor image = make_image(24, 16, HAL_PIXEL_FORMAT_GREY);
   {
-    const Map map(hal_tensor_map_create(image.get()));
-    auto* const at = static_cast<std::uint8_t*>(hal_tensor_map_data(map.get()));
-    for (std::size_t i = 0; i < hal_tensor_map_size(map.get()); ++i)
+    const Map map(hal_tensor_map_create(image));
+    auto* const at = static_cast<std::uint8_t*>(hal_tensor_map_data(map));
+    for (std::size_t i = 0; i < hal_tensor_map_size(map); ++i)
       at[i] = i % 24 < 12 ? 30 : 220;
   }
   const std::string path = folder / "written.jpg";
-  EXPECT_EQ(hal_tensor_save_jpeg(image.get(), path.c_str(), 95), 0) << hal_last_error();
+  EXPECT_DONE(hal_tensor_save_jpeg(image, path.c_str(), 95));
   return read(path);
+}
+
+int decode(hal_tensor* into, const Bytes& file, int format = -1) {
+  return hal_tensor_decode_image(into, file.data(), file.size(), format, nullptr, nullptr);
+}
+
+int decode_27(hal_tensor* into, const std::uint8_t* data, std::size_t size) {
+  return hal_tensor_decode_image_27(into, data, size, nullptr, nullptr, nullptr, nullptr);
 }
 
 // With an EXIF segment that says only the orientation.
@@ -55,23 +63,18 @@ TEST(CapiCodec, decodes_in_both_forms) {
   std::size_t width = 0;
   std::size_t height = 0;
   errno = 77;
-  ASSERT_EQ(hal_tensor_decode_image(tensor.get(), file.data(), file.size(), HAL_PIXEL_FORMAT_RGB,
-                                    &width, &height),
-            0)
-      << hal_last_error();
+  ASSERT_DONE(hal_tensor_decode_image(tensor, file.data(), file.size(), HAL_PIXEL_FORMAT_RGB,
+                                      &width, &height));
   EXPECT_EQ(errno, 77);
   EXPECT_EQ(width, 24U);
   EXPECT_EQ(height, 16U);
   EXPECT_NEAR(byte_at(tensor, 0), 30, 3);
   EXPECT_NEAR(byte_at(tensor, 23 * 3), 220, 3);
-  EXPECT_EQ(hal_tensor_decode_image(tensor.get(), file.data(), file.size(), -1, nullptr, nullptr),
-            0);
-  EXPECT_EQ(hal_tensor_pixel_format(tensor.get()), HAL_PIXEL_FORMAT_GREY) << "the file's own";
-  EXPECT_EQ(hal_tensor_decode_image_27(tensor.get(), file.data(), file.size(), nullptr, nullptr,
-                                       nullptr, nullptr),
-            0);
+  EXPECT_DONE(decode(tensor, file));
+  EXPECT_EQ(hal_tensor_pixel_format(tensor), HAL_PIXEL_FORMAT_GREY) << "the file's own";
+  EXPECT_DONE(decode_27(tensor, file.data(), file.size()));
   hal_colorimetry colours{};
-  hal_tensor_colorimetry(tensor.get(), &colours);
+  hal_tensor_colorimetry(tensor, &colours);
   EXPECT_EQ(colours.range, 1) << "full";
 }
 
@@ -82,23 +85,16 @@ TEST(CapiCodec, limits_count_in_every_call_that_decodes) {
   const Tensor tensor = make_image(24, 16, HAL_PIXEL_FORMAT_RGB);
   const std::size_t usual = hal_decode_limit_get(HAL_DECODE_LIMIT_PIXELS);
   EXPECT_EQ(usual, std::size_t{1} << 28);
-  const auto refused = [](int code) {
-    return code == -1 && errno == EBADMSG &&
-           std::string(hal_last_error()).find("limits.max_pixels") != std::string::npos;
-  };
-  ASSERT_EQ(hal_decode_limit_set(HAL_DECODE_LIMIT_PIXELS, 24 * 16 - 1), 0);
+  ASSERT_DONE(hal_decode_limit_set(HAL_DECODE_LIMIT_PIXELS, 24 * 16 - 1));
   EXPECT_EQ(hal_decode_limit_get(HAL_DECODE_LIMIT_PIXELS), 383U);
-  EXPECT_TRUE(refused(
-      hal_tensor_decode_image(tensor.get(), file.data(), file.size(), -1, nullptr, nullptr)));
-  EXPECT_TRUE(
-      refused(hal_tensor_decode_image_file(tensor.get(), path.c_str(), -1, nullptr, nullptr)));
-  EXPECT_TRUE(refused(hal_tensor_decode_image_27(tensor.get(), file.data(), file.size(), nullptr,
-                                                 nullptr, nullptr, nullptr)));
-  EXPECT_EQ(Tensor(hal_tensor_load_file(path.c_str(), HAL_PIXEL_FORMAT_RGB)).get(), nullptr);
-  EXPECT_EQ(errno, EBADMSG);
-  ASSERT_EQ(hal_decode_limit_set(HAL_DECODE_LIMIT_PIXELS, usual), 0);
-  EXPECT_EQ(hal_tensor_decode_image(tensor.get(), file.data(), file.size(), -1, nullptr, nullptr),
-            0);
+  const char* const limit = "limits.max_pixels";
+  EXPECT_ERROR(-1, EBADMSG, limit, decode(tensor, file));
+  EXPECT_ERROR(-1, EBADMSG, limit,
+               hal_tensor_decode_image_file(tensor, path.c_str(), -1, nullptr, nullptr));
+  EXPECT_ERROR(-1, EBADMSG, limit, decode_27(tensor, file.data(), file.size()));
+  EXPECT_ERRNO(nullptr, EBADMSG, hal_tensor_load_file(path.c_str(), HAL_PIXEL_FORMAT_RGB));
+  ASSERT_DONE(hal_decode_limit_set(HAL_DECODE_LIMIT_PIXELS, usual));
+  EXPECT_DONE(decode(tensor, file));
 }
 
 TEST(CapiCodec, each_limit_is_a_field_of_its_own) {
@@ -106,15 +102,14 @@ TEST(CapiCodec, each_limit_is_a_field_of_its_own) {
   for (int i = 0; i < 8; ++i) {
     const auto limit = static_cast<hal_decode_limit>(i);
     before[static_cast<std::size_t>(i)] = hal_decode_limit_get(limit);
-    EXPECT_EQ(hal_decode_limit_set(limit, 100 + static_cast<std::size_t>(i)), 0);
+    EXPECT_DONE(hal_decode_limit_set(limit, 100 + static_cast<std::size_t>(i)));
   }
   const halyard::DecodeLimits now = halyard::DecodeLimits::defaults();
   EXPECT_EQ(now, (halyard::DecodeLimits{100, 101, 102, 103, 104, 105, 106, 107}));
   for (int i = 0; i < 8; ++i)
     hal_decode_limit_set(static_cast<hal_decode_limit>(i), before[static_cast<std::size_t>(i)]);
   EXPECT_EQ(halyard::DecodeLimits::defaults(), halyard::DecodeLimits{});
-  EXPECT_EQ(hal_decode_limit_set(static_cast<hal_decode_limit>(8), 1), -1);
-  EXPECT_EQ(errno, EINVAL);
+  EXPECT_ERRNO(-1, EINVAL, hal_decode_limit_set(static_cast<hal_decode_limit>(8), 1));
   EXPECT_EQ(hal_decode_limit_get(static_cast<hal_decode_limit>(-1)), 0U);
 }
 
@@ -136,10 +131,8 @@ TEST(CapiCodec, tells_every_orientation_as_mirror_then_turn) {
     std::uint16_t degrees = 1;
     bool mirrored = tag % 2 == 0;
     std::size_t width = 0;
-    ASSERT_EQ(hal_tensor_decode_image_27(tensor.get(), file.data(), file.size(), &width, nullptr,
-                                         &degrees, &mirrored),
-              0)
-        << hal_last_error();
+    ASSERT_DONE(hal_tensor_decode_image_27(tensor, file.data(), file.size(), &width, nullptr,
+                                           &degrees, &mirrored));
     EXPECT_EQ(degrees, expected[tag].first) << int{tag};
     EXPECT_EQ(mirrored, expected[tag].second) << int{tag};
     EXPECT_EQ(width, 24U) << "as stored";
@@ -151,22 +144,13 @@ TEST(CapiCodec, converts_decoded_images_as_they_are_stored) {
   const halyard::test::Folder folder;
   const Bytes file = oriented(jpeg(folder), 6);
   const Tensor tensor = make_image(24, 16, HAL_PIXEL_FORMAT_GREY);
-  ASSERT_EQ(hal_tensor_decode_image(tensor.get(), file.data(), file.size(), HAL_PIXEL_FORMAT_GREY,
-                                    nullptr, nullptr),
-            0)
-      << hal_last_error();
+  ASSERT_DONE(decode(tensor, file, HAL_PIXEL_FORMAT_GREY));
   const Processor processor{hal_image_processor_new()};
   const Tensor stored = make_image(24, 16, HAL_PIXEL_FORMAT_GREY);
-  ASSERT_EQ(hal_image_processor_convert(processor.get(), tensor.get(), stored.get(),
-                                        HAL_ROTATION_NONE, HAL_FLIP_NONE, nullptr),
-            0)
-      << hal_last_error();
+  ASSERT_DONE(convert(processor, tensor, stored));
   EXPECT_NEAR(byte_at(stored, 23), 220, 3) << "the right half is bright";
   const Tensor rotated = make_image(16, 24, HAL_PIXEL_FORMAT_GREY);
-  ASSERT_EQ(hal_image_processor_convert(processor.get(), tensor.get(), rotated.get(),
-                                        HAL_ROTATION_ROTATE90, HAL_FLIP_NONE, nullptr),
-            0)
-      << hal_last_error();
+  ASSERT_DONE(convert(processor, tensor, rotated, HAL_ROTATION_ROTATE90));
   EXPECT_NEAR(byte_at(rotated, 15), 30, 3) << "the left half is on top";
 }
 
@@ -178,13 +162,13 @@ TEST(CapiCodec, loads_images_upright_in_any_format) {
                             HAL_PIXEL_FORMAT_PLANAR_RGB, HAL_PIXEL_FORMAT_BGRA}) {
     const Tensor tensor(hal_tensor_load_file(path.c_str(), format));
     ASSERT_TRUE(tensor) << format << hal_last_error();
-    EXPECT_EQ(hal_tensor_pixel_format(tensor.get()), format);
-    EXPECT_EQ(hal_tensor_width(tensor.get()), 16U) << "a rotation by 90 degrees";
-    EXPECT_EQ(hal_tensor_height(tensor.get()), 24U);
+    EXPECT_EQ(hal_tensor_pixel_format(tensor), format);
+    EXPECT_EQ(hal_tensor_width(tensor), 16U) << "a rotation by 90 degrees";
+    EXPECT_EQ(hal_tensor_height(tensor), 24U);
   }
   const Tensor grey(hal_tensor_load_file(path.c_str(), HAL_PIXEL_FORMAT_GREY));
   EXPECT_NEAR(byte_at(grey, 8), 30, 3) << "the left half is on top";
-  EXPECT_NEAR(byte_at(grey, 23 * hal_tensor_row_stride(grey.get()) + 8), 220, 3);
+  EXPECT_NEAR(byte_at(grey, 23 * hal_tensor_row_stride(grey) + 8), 220, 3);
 }
 
 TEST(CapiCodec, tells_what_is_wrong_with_data) {
@@ -194,23 +178,17 @@ TEST(CapiCodec, tells_what_is_wrong_with_data) {
   const Tensor tensor = make_image(24, 16, HAL_PIXEL_FORMAT_RGB);
   const Tensor small = make_image(4, 4, HAL_PIXEL_FORMAT_RGB);
   const Tensor floats = make_image(24, 16, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_F32);
-  const auto decode = [](const Tensor& into, const Bytes& data, int format = -1) {
-    return hal_tensor_decode_image(into.get(), data.data(), data.size(), format, nullptr, nullptr);
-  };
   EXPECT_ERRNO(-1, EBADMSG, decode(tensor, half));
   EXPECT_ERRNO(-1, EBADMSG, decode(tensor, {1, 2, 3, 4}));
   EXPECT_ERRNO(-1, EBADMSG, decode(floats, file));
   EXPECT_ERRNO(-1, ENOSPC, decode(small, file));
-  EXPECT_EQ(hal_tensor_width(small.get()), 4U) << "failing changes nothing";
+  EXPECT_EQ(hal_tensor_width(small), 4U) << "failing changes nothing";
   EXPECT_ERRNO(-1, EINVAL, decode(tensor, file, HAL_PIXEL_FORMAT_NV12));
   EXPECT_ERRNO(-1, EINVAL, decode(tensor, file, -2));
   EXPECT_ERRNO(-1, EINVAL, decode(nullptr, file));
-  const auto decode_27 = [&](const std::uint8_t* data, std::size_t len) {
-    return hal_tensor_decode_image_27(tensor.get(), data, len, nullptr, nullptr, nullptr, nullptr);
-  };
-  EXPECT_ERRNO(-1, EINVAL, decode_27(nullptr, 4));
-  EXPECT_ERRNO(-1, EINVAL, decode_27(file.data(), 0));
-  EXPECT_ERRNO(-1, EBADMSG, decode_27(half.data(), half.size()));
+  EXPECT_ERRNO(-1, EINVAL, decode_27(tensor, nullptr, 4));
+  EXPECT_ERRNO(-1, EINVAL, decode_27(tensor, file.data(), 0));
+  EXPECT_ERRNO(-1, EBADMSG, decode_27(tensor, half.data(), half.size()));
 }
 
 TEST(CapiCodec, tells_what_is_wrong_with_files) {
@@ -221,10 +199,10 @@ TEST(CapiCodec, tells_what_is_wrong_with_files) {
   write(empty, {});
   const Tensor tensor = make_image(24, 16, HAL_PIXEL_FORMAT_RGB);
   const auto decode = [&](const char* path) {
-    return hal_tensor_decode_image_file(tensor.get(), path, -1, nullptr, nullptr);
+    return hal_tensor_decode_image_file(tensor, path, -1, nullptr, nullptr);
   };
   const auto decode_27 = [&](const char* path) {
-    return hal_tensor_decode_image_file_27(tensor.get(), path, nullptr, nullptr, nullptr, nullptr);
+    return hal_tensor_decode_image_file_27(tensor, path, nullptr, nullptr, nullptr, nullptr);
   };
   EXPECT_EQ(decode(good.c_str()), 0);
   EXPECT_EQ(decode_27(good.c_str()), 0);
@@ -247,22 +225,22 @@ TEST(CapiCodec, saves_rows_at_their_own_pitch) {
   const std::string path = folder / "part.jpg";
   const Tensor whole = make_image(64, 16, HAL_PIXEL_FORMAT_RGB);
   paint(whole, 255);
-  const Tensor part(hal_tensor_view(whole.get(), hal_region_new(8, 0, 16, 16)));
+  const Tensor part(hal_tensor_view(whole, hal_region_new(8, 0, 16, 16)));
   paint(make_image(1, 1, HAL_PIXEL_FORMAT_RGB), 0);
   for (const int quality : {0, 101, -5, 80}) {
-    ASSERT_EQ(hal_tensor_save_jpeg(part.get(), path.c_str(), quality), 0) << hal_last_error();
+    ASSERT_DONE(hal_tensor_save_jpeg(part, path.c_str(), quality));
     const Tensor back(hal_tensor_load_file(path.c_str(), HAL_PIXEL_FORMAT_GREY));
     ASSERT_TRUE(back);
-    EXPECT_EQ(hal_tensor_width(back.get()), 16U);
+    EXPECT_EQ(hal_tensor_width(back), 16U);
     for (const std::size_t at : {0U, 100U, 255U})
       EXPECT_GT(byte_at(back, at), 250);
   }
-  EXPECT_ERRNO(-1, ENOENT, hal_tensor_save_jpeg(part.get(), (folder / "no/where.jpg").c_str(), 80));
-  EXPECT_ERRNO(-1, EINVAL, hal_tensor_save_jpeg(part.get(), nullptr, 80));
-  EXPECT_ERRNO(-1, EINVAL, hal_tensor_save_jpeg(part.get(), "\xc0\x80", 80));
+  EXPECT_ERRNO(-1, ENOENT, hal_tensor_save_jpeg(part, (folder / "no/where.jpg").c_str(), 80));
+  EXPECT_ERRNO(-1, EINVAL, hal_tensor_save_jpeg(part, nullptr, 80));
+  EXPECT_ERRNO(-1, EINVAL, hal_tensor_save_jpeg(part, "\xc0\x80", 80));
   EXPECT_ERRNO(-1, EINVAL, hal_tensor_save_jpeg(nullptr, path.c_str(), 80));
   const Tensor floats = make_image(16, 16, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_F32);
-  EXPECT_ERRNO(-1, ENOTSUP, hal_tensor_save_jpeg(floats.get(), path.c_str(), 80));
+  EXPECT_ERRNO(-1, ENOTSUP, hal_tensor_save_jpeg(floats, path.c_str(), 80));
 }
 
 }  // namespace

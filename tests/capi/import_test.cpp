@@ -19,33 +19,33 @@ struct CapiImport : testing::Test {
   static constexpr std::size_t count = 128 * 24;
   Processor processor{hal_image_processor_new()};
   Tensor memory{hal_tensor_new(HAL_DTYPE_U8, &count, 1, HAL_TENSOR_MEMORY_SHM, nullptr)};
-  int fd = hal_tensor_clone_fd(memory.get());
+  int fd = hal_tensor_clone_fd(memory);
 
   CapiImport() { fill(memory, 1); }
   ~CapiImport() override { ::close(fd); }
 
   hal_plane_descriptor* plane(std::size_t stride, std::size_t offset = 0) const {
     hal_plane_descriptor* const made = hal_plane_descriptor_new(fd);
-    EXPECT_EQ(hal_plane_descriptor_set_stride(made, stride), 0);
-    EXPECT_EQ(hal_plane_descriptor_set_offset(made, offset), 0);
+    EXPECT_DONE(hal_plane_descriptor_set_stride(made, stride));
+    EXPECT_DONE(hal_plane_descriptor_set_offset(made, offset));
     return made;
   }
   hal_tensor* import(hal_plane_descriptor* image, hal_plane_descriptor* chroma,
                      hal_pixel_format format, std::size_t width = 32,
                      std::size_t height = 8) const {
-    return hal_import_image(processor.get(), image, chroma, width, height, format, HAL_DTYPE_U8);
+    return hal_import_image(processor, image, chroma, width, height, format, HAL_DTYPE_U8);
   }
 };
 
 TEST_F(CapiImport, maps_padded_rows_of_others) {
   const Tensor grey(import(plane(128, 64), nullptr, HAL_PIXEL_FORMAT_GREY));
   ASSERT_TRUE(grey) << hal_last_error();
-  EXPECT_EQ(hal_tensor_row_stride(grey.get()), 128U);
-  EXPECT_EQ(hal_tensor_recorded_row_stride(grey.get()), 128U);
-  const Map map(hal_tensor_map_create(grey.get()));
+  EXPECT_EQ(hal_tensor_row_stride(grey), 128U);
+  EXPECT_EQ(hal_tensor_recorded_row_stride(grey), 128U);
+  const Map map(hal_tensor_map_create(grey));
   ASSERT_TRUE(map) << hal_last_error();
-  EXPECT_EQ(hal_tensor_map_size(map.get()), 128U * 8);
-  const auto* const bytes = static_cast<const std::uint8_t*>(hal_tensor_map_data_const(map.get()));
+  EXPECT_EQ(hal_tensor_map_size(map), 128U * 8);
+  const auto* const bytes = static_cast<const std::uint8_t*>(hal_tensor_map_data_const(map));
   EXPECT_EQ(bytes[0], 64);
   EXPECT_EQ(bytes[128 + 5], 64 + 128 + 5);
 }
@@ -53,28 +53,25 @@ TEST_F(CapiImport, maps_padded_rows_of_others) {
 TEST_F(CapiImport, takes_chroma_from_a_plane_of_its_own) {
   const Tensor nv12(import(plane(64), plane(64, 1024), HAL_PIXEL_FORMAT_NV12));
   ASSERT_TRUE(nv12) << hal_last_error();
-  EXPECT_EQ(hal_tensor_len(nv12.get()), 32U * 12);
+  EXPECT_EQ(hal_tensor_len(nv12), 32U * 12);
   std::array<std::uint8_t, 32 * 12> flat{};
-  ASSERT_EQ(hal_tensor_copy_to_flat(nv12.get(), flat.data(), flat.size()), 0) << hal_last_error();
+  ASSERT_DONE(hal_tensor_copy_to_flat(nv12, flat.data(), flat.size()));
   EXPECT_EQ(flat[32], 64) << "row 1 of luma";
   EXPECT_EQ(flat[32 * 8 + 3], 3) << "row 0 of chroma lies at 1024";
   EXPECT_EQ(flat[32 * 9], 64);
   const Tensor dst = make_image(32, 8, HAL_PIXEL_FORMAT_RGB);
-  EXPECT_EQ(hal_image_processor_convert(processor.get(), nv12.get(), dst.get(), HAL_ROTATION_NONE,
-                                        HAL_FLIP_NONE, nullptr),
-            0)
-      << hal_last_error();
+  EXPECT_DONE(convert(processor, nv12, dst));
   const Tensor nv16(import(plane(64), plane(64, 1024), HAL_PIXEL_FORMAT_NV16));
   EXPECT_TRUE(nv16) << hal_last_error();
 }
 
 TEST_F(CapiImport, carries_colorimetry) {
   const hal_colorimetry full{1, 1, 2, 1};
-  const Tensor tensor(hal_import_image_27(processor.get(), plane(64), nullptr, 32, 8,
+  const Tensor tensor(hal_import_image_27(processor, plane(64), nullptr, 32, 8,
                                           HAL_PIXEL_FORMAT_NV12, HAL_DTYPE_U8, &full));
   ASSERT_TRUE(tensor);
   hal_colorimetry got{};
-  EXPECT_EQ(hal_tensor_colorimetry(tensor.get(), &got), 0);
+  EXPECT_DONE(hal_tensor_colorimetry(tensor, &got));
   EXPECT_EQ(got.encoding, 2);
   EXPECT_EQ(got.range, 1);
 }
@@ -94,7 +91,7 @@ TEST_F(CapiImport, refuses_planes_that_cannot_be) {
   auto* const tensor = reinterpret_cast<hal_plane_descriptor*>(memory.get());
   EXPECT_ERRNO(nullptr, EINVAL, import(tensor, plane(64), HAL_PIXEL_FORMAT_NV12));
   EXPECT_ERRNO(nullptr, EINVAL, import(plane(64), tensor, HAL_PIXEL_FORMAT_NV12));
-  EXPECT_EQ(hal_tensor_len(memory.get()), count) << "handles of another kind are left alone";
+  EXPECT_EQ(hal_tensor_len(memory), count) << "handles of another kind are left alone";
 }
 
 TEST_F(CapiImport, frees_a_descriptor_that_is_given_twice_once) {
@@ -112,9 +109,8 @@ TEST_F(CapiImport, refuses_descriptors_that_are_no_memory) {
   ::close(ends[1]);
   EXPECT_ERRNO(nullptr, EBADF, hal_plane_descriptor_new(ends[0]));
   const Owned<hal_plane_descriptor> made(plane(64));
-  EXPECT_ERRNO(-1, EINVAL, hal_plane_descriptor_set_stride(made.get(), 0));
+  EXPECT_ERRNO(-1, EINVAL, hal_plane_descriptor_set_stride(made, 0));
   EXPECT_ERRNO(-1, EINVAL, hal_plane_descriptor_set_stride(nullptr, 64));
-  EXPECT_ERRNO(-1, EINVAL, hal_plane_descriptor_set_offset(nullptr, 0));
 }
 
 TEST_F(CapiImport, leaves_no_descriptor_open) {
@@ -146,9 +142,7 @@ TEST_F(CapiImport, refuses_or_seals_memory_that_can_shrink_where_it_is_asked_to)
   EXPECT_TRUE(sealed(open_one)) << hal_last_error();
   EXPECT_EQ(::ftruncate(open_one, 1), -1) << "it is sealed now";
   const int unsealable = memfd(0);
-  errno = 0;
-  EXPECT_FALSE(sealed(unsealable));
-  EXPECT_EQ(errno, EACCES) << hal_last_error();
+  EXPECT_ERRNO(nullptr, EACCES, sealed(unsealable));
   EXPECT_TRUE(Tensor(hal_tensor_from_fd(HAL_DTYPE_U8, unsealable, &shape, 1, "open")));
   EXPECT_FALSE(sealed(-1));
   ::close(open_one);
@@ -159,13 +153,12 @@ TEST_F(CapiImport, refuses_images_over_memory_that_can_shrink_where_it_is_asked_
   const int other = memfd(0);
   for (const bool required : {false, true}) {
     hal_plane_descriptor* const made = hal_plane_descriptor_new(other);
-    EXPECT_EQ(hal_plane_descriptor_set_require_sealed(made, required), 0);
+    EXPECT_DONE(hal_plane_descriptor_set_require_sealed(made, required));
     errno = 0;
     const Tensor image(import(made, nullptr, HAL_PIXEL_FORMAT_GREY));
     EXPECT_EQ(image != nullptr, !required) << hal_last_error();
     EXPECT_EQ(errno, required ? EACCES : 0);
   }
-  EXPECT_EQ(hal_plane_descriptor_set_require_sealed(nullptr, true), -1);
   ::close(other);
 }
 

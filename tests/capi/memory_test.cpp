@@ -70,8 +70,8 @@ outputs:
 
 bool makes_decoder(int (*set)(hal_decoder_params*, const char*, size_t), const char* text) {
   const Owned<hal_decoder_params> params(hal_decoder_params_new());
-  if (params == nullptr || set(params.get(), text, 0) != 0) return false;
-  return Owned<hal_decoder>(hal_decoder_new(params.get())) != nullptr;
+  if (params == nullptr || set(params, text, 0) != 0) return false;
+  return Owned<hal_decoder>(hal_decoder_new(params)) != nullptr;
 }
 
 TEST(OutOfMemory, making_a_decoder_from_json_is_enomem) {
@@ -88,7 +88,7 @@ TEST(OutOfMemory, making_tensors_and_maps_is_enomem) {
     const Tensor tensor(
         hal_tensor_new(HAL_DTYPE_F32, shape, 3, HAL_TENSOR_MEMORY_MEM, "a name of some length"));
     if (!tensor) return false;
-    return Map(hal_tensor_map_create(tensor.get())) != nullptr;
+    return Map(hal_tensor_map_create(tensor)) != nullptr;
   });
   run_short([] { return make_image(64, 48, HAL_PIXEL_FORMAT_NV12) != nullptr; });
 }
@@ -103,8 +103,7 @@ TEST(OutOfMemory, converting_is_enomem) {
   run_short([&] {
     const Processor processor(hal_image_processor_new());
     if (processor == nullptr) return false;
-    return hal_image_processor_convert(processor.get(), from.get(), to.get(), HAL_ROTATION_NONE,
-                                       HAL_FLIP_NONE, nullptr) == 0;
+    return convert(processor, from, to) == 0;
   });
 }
 
@@ -125,15 +124,11 @@ TEST_F(c_decoder, decoding_and_tracking_without_memory_is_enomem) {
   run_short([&] {
     const Owned<hal_bytetrack> tracker(hal_bytetrack_new_default());
     if (tracker == nullptr) return false;
-    hal_detect_box_list* boxes = nullptr;
-    hal_segmentation_list* masks = nullptr;
-    hal_track_info_list* tracks = nullptr;
-    const bool done = hal_decoder_decode_tracked(decoder.get(), tracker.get(), 1000, outputs.data(),
-                                                 2, &boxes, &masks, &tracks) == 0;
-    const Owned<hal_detect_box_list> owned(boxes);
-    const Owned<hal_segmentation_list> owned_masks(masks);
-    const Owned<hal_track_info_list> owned_tracks(tracks);
-    return done;
+    Boxes boxes;
+    Masks masks;
+    Tracks tracks;
+    return hal_decoder_decode_tracked(decoder, tracker, 1000, outputs.data(), 2, boxes.out(),
+                                      masks.out(), tracks.out()) == 0;
   });
 }
 
@@ -158,20 +153,17 @@ void fail_then_succeed(const std::function<void()>& start, const std::function<b
 }
 
 TEST_F(c_decoder, a_processor_makes_masks_after_it_ran_out_of_memory) {
-  hal_detect_box_list* found = nullptr;
-  const Owned<hal_proto_data> data(
-      hal_decoder_decode_proto(decoder.get(), outputs.data(), 2, &found));
-  const Owned<hal_detect_box_list> boxes(found);
+  Boxes found;
+  const auto data = decode_proto(found);
   const auto start = [&] { processor.reset(hal_image_processor_new()); };
   fail_then_succeed(start, [&] {
-    const Owned<hal_segmentation_list> masks(hal_image_processor_materialize_masks_scaled(
-        processor.get(), boxes.get(), data.get(), nullptr, 64, 48));
+    const Masks masks(
+        hal_image_processor_materialize_masks_scaled(processor, found, data, nullptr, 64, 48));
     return masks != nullptr;
   });
   fail_then_succeed(start, [&] {
-    return hal_image_processor_draw_masks(processor.get(), decoder.get(), outputs.data(), 2,
-                                          image.get(), nullptr, 1, nullptr, HAL_COLOR_MODE_CLASS,
-                                          nullptr) == 0;
+    return hal_image_processor_draw_masks(processor, decoder, outputs.data(), 2, image, nullptr, 1,
+                                          nullptr, HAL_COLOR_MODE_CLASS, nullptr) == 0;
   });
 }
 
@@ -199,11 +191,11 @@ TEST(OutOfMemory, allocating_from_a_pool_is_enomem) {
   const Pool pool(hal_pool_create(41, nullptr));
   const std::size_t shape[1] = {64};
   run_short([&] {
-    const Tensor tensor(hal_pool_alloc(pool.get(), HAL_DTYPE_U8, shape, 1));
+    const Tensor tensor(hal_pool_alloc(pool, HAL_DTYPE_U8, shape, 1));
     if (!tensor) return false;
     hal_tensor_descriptor descriptor;
-    EXPECT_EQ(hal_tensor_descriptor_of(tensor.get(), &descriptor), 0);
-    return Tensor(hal_pool_attach(pool.get(), &descriptor)) != nullptr;
+    EXPECT_DONE(hal_tensor_descriptor_of(tensor, &descriptor));
+    return Tensor(hal_pool_attach(pool, &descriptor)) != nullptr;
   });
   run_short([] { return Pool(hal_pool_default()) != nullptr; });
 }
@@ -228,10 +220,10 @@ TEST(OutOfMemory, leaving_a_topic_and_a_pool_ends_well) {
     const Topic other(make());
     Topic topic(make());
     ASSERT_TRUE(topic) << hal_last_error();
-    Pool pool(hal_topic_pool(topic.get()));
+    Pool pool(hal_topic_pool(topic));
     const std::size_t shape[1] = {64};
-    const Tensor tensor(hal_topic_alloc_tensor(topic.get(), HAL_DTYPE_U8, shape, 1));
-    ASSERT_EQ(hal_topic_send_tensor(topic.get(), tensor.get()), 0) << hal_last_error();
+    const Tensor tensor(hal_topic_alloc_tensor(topic, HAL_DTYPE_U8, shape, 1));
+    ASSERT_DONE(hal_topic_send_tensor(topic, tensor));
     {
       const AllocationLimit limit(allocations, Shortage::from_there);
       topic.reset();
@@ -245,14 +237,12 @@ TEST(OutOfMemory, leaving_a_topic_and_a_pool_ends_well) {
 TEST(OutOfMemory, sending_and_receiving_is_enomem) {
   const Topic from(hal_topic_create("memory/images", HAL_MESSAGE_IMAGE, nullptr));
   const Topic to(hal_topic_create("memory/images", HAL_MESSAGE_IMAGE, nullptr));
-  const Pool pool(hal_topic_pool(from.get()));
-  const Tensor frame(
-      hal_pool_alloc_image(pool.get(), 32, 16, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_U8, 0));
+  const Pool pool(hal_topic_pool(from));
+  const Tensor frame(hal_pool_alloc_image(pool, 32, 16, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_U8, 0));
   run_short([&] {
-    if (hal_topic_send_image(from.get(), frame.get(), nullptr, -1) != 0) return false;
-    hal_message* out = nullptr;
-    const int got = hal_topic_recv(to.get(), 0, &out, nullptr);
-    const Message message(out);
+    if (hal_topic_send_image(from, frame, nullptr, -1) != 0) return false;
+    Message out;
+    const int got = hal_topic_recv(to, 0, out.out(), nullptr);
     return got >= 0;
   });
 }

@@ -23,6 +23,9 @@ DEFAULTS = {"hal_tensor_pixel_format": "HAL_PIXEL_FORMAT_RGB",
 QUIET = {"hal_tensor_shape", "hal_tensor_map_data", "hal_tensor_map_data_const",
          "hal_tensor_map_shape", "hal_tensor_cuda_device_ptr", "hal_topic_name",
          "hal_message_tensor", "hal_message_data", "hal_buffer_heap", "hal_buffer_enforcement"}
+# Fail with another errno: those of other systems, and these.
+FOREIGN = re.compile(r"hardware_buffer|iosurface|hal_delegate_open")
+OTHERWISE = {"hal_buffer_import": "(errno == EINVAL || errno == EBADMSG)"}
 # Give something although they get nothing.
 SUCCEEDS = {"hal_detect_box_list_new", "hal_pool_create"}
 # Not called: what waits, or what changes the process for good.
@@ -107,18 +110,20 @@ def needs_alignment(kind):
 
 def expectation(function):
     """The condition on `result` and errno when every pointer is NULL."""
-    kind = function.returns
+    kind, name = function.returns, function.name
+    code = "ENOTSUP" if FOREIGN.search(name) else "EINVAL"
+    failed = OTHERWISE.get(name, f"errno == {code}")
     has_pointer = any(is_pointer(t) for t, _ in function.parameters)
     if kind == "void" or not has_pointer or function.name in SUCCEEDS:
         return None
     if kind in STRUCTS:
         return None
     if is_pointer(kind):
-        return "result == NULL" + ("" if function.name in QUIET else " && errno != 0")
+        return "result == NULL" + ("" if name in QUIET else f" && {failed}")
     if kind in ("int", "int32_t"):
-        return "result == -1 && errno != 0" if kind == "int" and function.name not in DEFAULTS \
-            else f"result == {DEFAULTS.get(function.name, 0)}"
-    return f"result == {DEFAULTS.get(function.name, 0)}"
+        return f"result == -1 && {failed}" if kind == "int" and name not in DEFAULTS \
+            else f"result == {DEFAULTS.get(name, 0)}"
+    return f"result == {DEFAULTS.get(name, 0)}"
 
 
 def ender(name, table):

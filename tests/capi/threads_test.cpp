@@ -31,64 +31,51 @@ void on_four_threads(const std::function<void()>& call) {
 
 TEST_F(c_decoder, serves_threads_at_once) {
   on_four_threads([this] {
-    hal_detect_box_list* boxes = nullptr;
-    hal_segmentation_list* masks = nullptr;
-    ASSERT_EQ(hal_decoder_decode(decoder.get(), outputs.data(), 2, &boxes, &masks), 0)
-        << hal_last_error();
-    const Owned<hal_detect_box_list> owned(boxes);
-    const Owned<hal_segmentation_list> owned_masks(masks);
+    Boxes boxes;
+    Masks masks;
+    ASSERT_DONE(hal_decoder_decode(decoder, outputs.data(), 2, boxes.out(), masks.out()));
     EXPECT_EQ(hal_detect_box_list_len(boxes), 2U);
     EXPECT_EQ(hal_segmentation_list_len(masks), 2U);
-    hal_detect_box_list* again = nullptr;
-    const Owned<hal_proto_data> data(
-        hal_decoder_decode_proto(decoder.get(), outputs.data(), 2, &again));
-    const Owned<hal_detect_box_list> owned_again(again);
-    EXPECT_EQ(hal_proto_data_layout(data.get()), HAL_PROTO_LAYOUT_NHWC);
-    const Owned<char> type(hal_decoder_model_type(decoder.get()));
-    EXPECT_STREQ(type.get(), "yolo_seg_det");
-    EXPECT_EQ(hal_decoder_normalized_boxes(decoder.get()), -1);
-    EXPECT_EQ(hal_decoder_input_dims(decoder.get(), nullptr, nullptr), 0);
-    const Owned<hal_decoder> other(hal_decoder_new(params.get()));
-    EXPECT_TRUE(other);
+    Boxes again;
+    const auto data = decode_proto(again);
+    EXPECT_EQ(hal_proto_data_layout(data), HAL_PROTO_LAYOUT_NHWC);
+    EXPECT_STREQ(Owned<char>(hal_decoder_model_type(decoder)), "yolo_seg_det");
+    EXPECT_EQ(hal_decoder_normalized_boxes(decoder), -1);
+    EXPECT_EQ(hal_decoder_input_dims(decoder, nullptr, nullptr), 0);
+    EXPECT_TRUE(Owned<hal_decoder>(hal_decoder_new(params)));
   });
 }
 
 TEST_F(c_decoder, gives_lists_that_threads_read_at_once) {
-  hal_detect_box_list* boxes = nullptr;
-  hal_segmentation_list* masks = nullptr;
-  ASSERT_EQ(hal_decoder_decode(decoder.get(), outputs.data(), 2, &boxes, &masks), 0);
-  const Owned<hal_detect_box_list> owned(boxes);
-  const Owned<hal_segmentation_list> owned_masks(masks);
-  hal_detect_box_list* again = nullptr;
-  const Owned<hal_proto_data> data(
-      hal_decoder_decode_proto(decoder.get(), outputs.data(), 2, &again));
-  const Owned<hal_detect_box_list> owned_again(again);
+  Boxes boxes;
+  Masks masks;
+  ASSERT_DONE(hal_decoder_decode(decoder, outputs.data(), 2, boxes.out(), masks.out()));
+  Boxes again;
+  const auto data = decode_proto(again);
   const Owned<hal_bytetrack> tracker(hal_bytetrack_new_default());
   on_four_threads([&] {
     hal_detect_box box;
-    EXPECT_EQ(hal_detect_box_list_get(boxes, 0, &box), 0);
+    EXPECT_DONE(hal_detect_box_list_get(boxes, 0, &box));
     float edge[4];
-    EXPECT_EQ(hal_segmentation_list_get_bbox(masks, 0, edge, edge + 1, edge + 2, edge + 3), 0);
+    EXPECT_DONE(hal_segmentation_list_get_bbox(masks, 0, edge, edge + 1, edge + 2, edge + 3));
     EXPECT_NE(hal_segmentation_list_get_mask(masks, 0, nullptr, nullptr), nullptr);
     EXPECT_TRUE(Tensor(hal_segmentation_to_mask(masks, 0)));
-    const Owned<hal_detect_box_list> merged(hal_merge_tiled_detections(boxes, [] {
+    const Boxes merged(hal_merge_tiled_detections(boxes, [] {
       static const hal_merge_config config = hal_merge_config_default();
       return &config;
     }()));
-    EXPECT_EQ(hal_detect_box_list_len(merged.get()), 2U);
+    EXPECT_EQ(hal_detect_box_list_len(merged), 2U);
     // Each thread has a processor and an image of its own.
     const Processor own(hal_image_processor_new());
     const Tensor canvas = make_image(40, 32, HAL_PIXEL_FORMAT_RGBA);
-    EXPECT_EQ(hal_image_processor_draw_decoded_masks(own.get(), canvas.get(), boxes, masks, nullptr,
-                                                     1, nullptr, HAL_COLOR_MODE_CLASS),
-              0);
-    EXPECT_EQ(hal_image_processor_draw_proto_masks(own.get(), canvas.get(), boxes, data.get(),
-                                                   nullptr, 1, nullptr, HAL_COLOR_MODE_CLASS),
-              0);
-    const Owned<hal_track_info_list> tracks(hal_bytetrack_update(tracker.get(), boxes, 1));
-    EXPECT_EQ(hal_track_info_list_len(tracks.get()), 2U);
-    const Owned<hal_track_info_list> active(hal_bytetrack_get_active_tracks(tracker.get()));
-    EXPECT_GE(hal_track_info_list_len(active.get()), 1U);
+    EXPECT_DONE(hal_image_processor_draw_decoded_masks(own, canvas, boxes, masks, nullptr, 1,
+                                                       nullptr, HAL_COLOR_MODE_CLASS));
+    EXPECT_DONE(hal_image_processor_draw_proto_masks(own, canvas, boxes, data, nullptr, 1, nullptr,
+                                                     HAL_COLOR_MODE_CLASS));
+    const Tracks tracks(hal_bytetrack_update(tracker, boxes, 1));
+    EXPECT_EQ(hal_track_info_list_len(tracks), 2U);
+    const Tracks active(hal_bytetrack_get_active_tracks(tracker));
+    EXPECT_GE(hal_track_info_list_len(active), 1U);
   });
 }
 
@@ -96,8 +83,8 @@ TEST(CapiThreads, read_one_tensor_at_once) {
   const Tensor tensor =
       make_image(16, 8, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_SHM);
   fill(tensor, 1);
-  ASSERT_EQ(hal_tensor_set_quantization(tensor.get(), 0.5F, 3), 0);
-  const hal_tensor* const one = tensor.get();
+  ASSERT_DONE(hal_tensor_set_quantization(tensor, 0.5F, 3));
+  const hal_tensor* const one = tensor;
   on_four_threads([one] {
     std::size_t rank = 0;
     EXPECT_EQ(hal_tensor_shape(one, &rank)[1], 16U);
@@ -105,26 +92,23 @@ TEST(CapiThreads, read_one_tensor_at_once) {
     EXPECT_EQ(hal_tensor_row_stride(one), 48U);
     const Owned<char> name(hal_tensor_name(one));
     const Owned<HalTensorQuant> quant(hal_tensor_quantization(one));
-    EXPECT_EQ(hal_quantization_zero_point_at(quant.get(), 0), 3);
+    EXPECT_EQ(hal_quantization_zero_point_at(quant, 0), 3);
     hal_colorimetry colours;
-    EXPECT_EQ(hal_tensor_colorimetry(one, &colours), 0);
+    EXPECT_DONE(hal_tensor_colorimetry(one, &colours));
     EXPECT_EQ(hal_tensor_cuda_map(one), nullptr);
     const int fd = hal_tensor_clone_fd(one);
     EXPECT_GE(fd, 0);
     EXPECT_EQ(close(fd), 0);
     std::vector<std::uint8_t> flat(hal_tensor_size(one));
-    EXPECT_EQ(hal_tensor_copy_to_flat(one, flat.data(), flat.size()), 0);
+    EXPECT_DONE(hal_tensor_copy_to_flat(one, flat.data(), flat.size()));
     EXPECT_EQ(flat[100], 100);
     const Tensor part(hal_tensor_view(one, hal_region{4, 2, 8, 4}));
     EXPECT_EQ(byte_at(part, 0), 2 * 48 + 4 * 3);
     const Map map(hal_tensor_map_create(one));
-    EXPECT_EQ(static_cast<const std::uint8_t*>(hal_tensor_map_data_const(map.get()))[200], 200);
+    EXPECT_EQ(static_cast<const std::uint8_t*>(hal_tensor_map_data_const(map))[200], 200);
     const Processor own(hal_image_processor_new());
     const Tensor out = make_image(8, 4, HAL_PIXEL_FORMAT_RGBA);
-    EXPECT_EQ(hal_image_processor_convert(own.get(), one, out.get(), HAL_ROTATION_NONE,
-                                          HAL_FLIP_NONE, nullptr),
-              0)
-        << hal_last_error();
+    EXPECT_DONE(convert(own, one, out));
   });
 }
 
@@ -132,18 +116,17 @@ TEST(CapiThreads, share_a_pool) {
   const Pool pool(hal_pool_create(31, nullptr));
   const std::size_t shape[1] = {64};
   on_four_threads([&] {
-    const Tensor tensor(hal_pool_alloc(pool.get(), HAL_DTYPE_U8, shape, 1));
+    const Tensor tensor(hal_pool_alloc(pool, HAL_DTYPE_U8, shape, 1));
     ASSERT_TRUE(tensor) << hal_last_error();
     paint(tensor, 4);
     hal_tensor_descriptor descriptor;
-    EXPECT_EQ(hal_tensor_descriptor_of(tensor.get(), &descriptor), 0);
-    const Tensor same(hal_pool_attach(pool.get(), &descriptor));
+    EXPECT_DONE(hal_tensor_descriptor_of(tensor, &descriptor));
+    const Tensor same(hal_pool_attach(pool, &descriptor));
     EXPECT_EQ(byte_at(same, 63), 4);
-    EXPECT_EQ(hal_pool_alloc_slot(pool.get(), HAL_DTYPE_U8, shape, 1, &descriptor), 0);
-    EXPECT_NE(hal_pool_bytes(pool.get(), &descriptor, nullptr), nullptr);
-    EXPECT_EQ(hal_pool_release(pool.get(), &descriptor), 0);
-    hal_pool_stats stats;
-    EXPECT_EQ(hal_pool_get_stats(pool.get(), &stats), 0);
+    EXPECT_DONE(hal_pool_alloc_slot(pool, HAL_DTYPE_U8, shape, 1, &descriptor));
+    EXPECT_NE(hal_pool_bytes(pool, &descriptor, nullptr), nullptr);
+    EXPECT_DONE(hal_pool_release(pool, &descriptor));
+    EXPECT_EQ(stats_of(pool).pool_id, 31U);
     EXPECT_TRUE(Pool(hal_pool_open(31)));
   });
 }
@@ -159,9 +142,8 @@ TEST(CapiThreads, share_topics_and_get_each_message_once) {
   for (int i = 0; i < 2; ++i) {
     receivers.emplace_back([&] {
       while (received < 200) {
-        hal_message* out = nullptr;
-        ASSERT_GE(hal_topic_recv(to.get(), 10'000'000, &out, nullptr), 0) << hal_last_error();
-        const Message message(out);
+        Message out;
+        ASSERT_GE(hal_topic_recv(to, 10'000'000, out.out(), nullptr), 0) << hal_last_error();
         std::size_t size = 0;
         if (out == nullptr) continue;
         EXPECT_STREQ(static_cast<const char*>(hal_message_data(out, &size)), "four");
@@ -171,12 +153,11 @@ TEST(CapiThreads, share_topics_and_get_each_message_once) {
     });
   }
   on_four_threads([&] {
-    EXPECT_EQ(hal_topic_send(from.get(), "four", 5), 0) << hal_last_error();
-    hal_topic_stats stats;
-    EXPECT_EQ(hal_topic_get_stats(to.get(), &stats), 0);
-    EXPECT_STREQ(hal_topic_name(from.get()), "threads/bytes");
-    hal_topic_has_message(to.get());
-    EXPECT_TRUE(Pool(hal_topic_pool(from.get())));
+    EXPECT_DONE(hal_topic_send(from, "four", 5));
+    stats_of(to);
+    EXPECT_STREQ(hal_topic_name(from), "threads/bytes");
+    hal_topic_has_message(to);
+    EXPECT_TRUE(Pool(hal_topic_pool(from)));
   });
   for (auto& receiver : receivers)
     receiver.join();

@@ -137,16 +137,14 @@ TEST(Address, videos_of_servers_are_read) {
   const Server server({{"/a.mkv", {"video/x-matroska", clip(folder, "a.mkv", 12)}},
                        {"/a.mp4?key=1", {"video/mp4", clip(folder, "a.mp4", 12)}}});
   for (const char* page : {"/a.mkv", "/a.mp4?key=1"}) {
-    auto source = FrameSource::open(server.address(page));
-    ASSERT_TRUE(source) << source.error().message();
-    EXPECT_TRUE(source->is_video());
+    ASSERT_VALUE(auto source, FrameSource::open(server.address(page)));
+    EXPECT_TRUE(source.is_video());
     int count = 0;
     while (true) {
-      const auto frame = source->next();
-      ASSERT_TRUE(frame) << frame.error().message();
-      if (!*frame) break;
-      EXPECT_EQ(number_of((*frame)->image), count);
-      EXPECT_EQ((*frame)->source, server.address(page));
+      ASSERT_VALUE(const auto frame, source.next());
+      if (!frame) break;
+      EXPECT_EQ(number_of(frame->image), count);
+      EXPECT_EQ(frame->source, server.address(page));
       ++count;
     }
     EXPECT_EQ(count, 12) << page;
@@ -155,13 +153,12 @@ TEST(Address, videos_of_servers_are_read) {
 
 TEST(Address, images_of_servers_are_read) {
   const Server server({{"/photo", {"image/jpeg", text_of(jpeg_of(77))}}});
-  auto source = FrameSource::open(server.address("/photo"));
-  ASSERT_TRUE(source) << source.error().message();
-  EXPECT_FALSE(source->is_video());
-  const auto frame = source->next();
+  ASSERT_VALUE(auto source, FrameSource::open(server.address("/photo")));
+  EXPECT_FALSE(source.is_video());
+  const auto frame = source.next();
   ASSERT_TRUE(frame && *frame);
   EXPECT_EQ(number_of((*frame)->image), 77);
-  EXPECT_FALSE(*source->next());
+  EXPECT_FALSE(*source.next());
 }
 
 TEST(Address, multipart_motion_jpeg_of_cameras_is_read) {
@@ -173,13 +170,11 @@ TEST(Address, multipart_motion_jpeg_of_cameras_is_read) {
         "\r\n\r\n" + jpeg + "\r\n";
   }
   const Server server({{"/stream", {"multipart/x-mixed-replace; boundary=frame", body}}});
-  auto source = FrameSource::open(server.address("/stream"));
-  ASSERT_TRUE(source) << source.error().message();
+  ASSERT_VALUE(auto source, FrameSource::open(server.address("/stream")));
   for (int i = 0; i < 5; ++i) {
-    const auto frame = source->next();
-    ASSERT_TRUE(frame) << frame.error().message();
-    ASSERT_TRUE(*frame);
-    EXPECT_EQ(number_of((*frame)->image), i);
+    ASSERT_VALUE(const auto frame, source.next());
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(number_of(frame->image), i);
   }
 }
 
@@ -189,10 +184,10 @@ TEST(Address, what_servers_refuse_has_its_code) {
         {"video/mp2t", "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nfile:///etc/passwd\n"}},
        {"/text", {"text/plain", "no video"}},
        {"/empty", {"video/mp4", ""}}});
-  EXPECT_EQ(code_of(FrameSource::open(server.address("/none.mkv"))), Errc::not_found);
-  EXPECT_EQ(code_of(FrameSource::open(server.address("/secret.mkv"))), Errc::permission);
-  EXPECT_EQ(code_of(FrameSource::open(server.address("/text"))), Errc::malformed);
-  EXPECT_EQ(code_of(FrameSource::open(server.address("/empty"))), Errc::malformed);
+  EXPECT_FAILS(FrameSource::open(server.address("/none.mkv")), Errc::not_found);
+  EXPECT_FAILS(FrameSource::open(server.address("/secret.mkv")), Errc::permission);
+  EXPECT_FAILS(FrameSource::open(server.address("/text")), Errc::malformed);
+  EXPECT_FAILS(FrameSource::open(server.address("/empty")), Errc::malformed);
   EXPECT_FAILS(FrameSource::open(server.address("/list.m3u8")), Errc::malformed, "playlists");
 }
 
@@ -237,14 +232,13 @@ TEST(Address, rtsp_servers_that_do_not_answer_are_given_up) {
   ASSERT_EQ(::getsockname(listener.get(), any, &length), 0);
   const std::string camera =
       "rtsp://user:word@127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/live";
-  FrameSourceOptions options;
-  options.network_timeout = milliseconds(300);
+  const FrameSourceOptions options{.network_timeout = milliseconds(300)};
   const auto refused = FrameSource::open(camera, options);  // nobody listens yet
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().os_errno, ECONNREFUSED) << refused.error().message();
   EXPECT_EQ(refused.error().message().find("word"), std::string::npos) << "a password is shown";
   ASSERT_EQ(::listen(listener.get(), 8), 0);
-  EXPECT_EQ(code_of(FrameSource::open(camera, options)), Errc::timeout);
+  EXPECT_FAILS(FrameSource::open(camera, options), Errc::timeout);
 }
 
 #endif
@@ -253,12 +247,10 @@ TEST(Address, schemes_are_told) {
   EXPECT_TRUE(capture::is_address("rtsp://camera/live"));
   EXPECT_FALSE(capture::is_address("a folder/http://x"));
   EXPECT_FALSE(capture::is_address("://x"));
-  for (const char* other : {"ftp://x/a.mp4", "file:///etc/passwd", "concat://a", "udp://1.2.3.4"}) {
+  for (const char* other : {"ftp://x/a.mp4", "file:///etc/passwd", "concat://a", "udp://1.2.3.4"})
     EXPECT_FAILS(FrameSource::open(other), Errc::unsupported, "http, https, rtsp") << other;
-  }
-  FrameSourceOptions options;
-  options.network_timeout = milliseconds(0);
-  EXPECT_EQ(code_of(FrameSource::open("http://127.0.0.1/", options)), Errc::invalid_argument);
+  EXPECT_FAILS(FrameSource::open("http://127.0.0.1/", {.network_timeout = milliseconds(0)}),
+               Errc::invalid_argument);
 }
 
 TEST(Address, passwords_are_left_out_of_names) {

@@ -10,6 +10,7 @@
 #include "capture/media.h"
 #include "capture/video.h"
 #include "halyard/capture.h"
+#include "support/product.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
 #include "capture/ffmpeg/display_matrix.h"
@@ -20,6 +21,7 @@
 namespace halyard {
 namespace {
 
+using F = PixelFormat;
 using test::Folder;
 using test::numbered_image;
 
@@ -68,14 +70,13 @@ capture::FramePtr filled(const Case& c) {
   for (int i = 0; i < d.nb_components; ++i) {
     const AVComponentDescriptor& part = d.comp[i];
     const auto [columns, rows] = extent(d, i);
-    for (int y = 0; y < rows; ++y)
-      for (int x = 0; x < columns; ++x) {
-        std::uint8_t* at =
-            frame->data[part.plane] + y * frame->linesize[part.plane] + x * part.step + part.offset;
-        const int value = stored(i, x, y, c.depth) << part.shift;
-        at[0] = static_cast<std::uint8_t>(value & 255);
-        if (c.depth > 8) at[1] = static_cast<std::uint8_t>(value >> 8);
-      }
+    for (const auto [y, x] : test::grid(rows, columns)) {
+      std::uint8_t* at =
+          frame->data[part.plane] + y * frame->linesize[part.plane] + x * part.step + part.offset;
+      const int value = stored(i, x, y, c.depth) << part.shift;
+      at[0] = static_cast<std::uint8_t>(value & 255);
+      if (c.depth > 8) at[1] = static_cast<std::uint8_t>(value >> 8);
+    }
   }
   return frame;
 }
@@ -133,38 +134,35 @@ void expect_samples(const Tensor& image, const Case& c) {
   const int count = info(c.ours).model == ColorModel::yuv ? 3 : info(c.ours).channels;
   for (int i = 0; i < count; ++i) {
     const auto [columns, rows] = extent(d, i);
-    for (int y = 0; y < rows; ++y)
-      for (int x = 0; x < columns; ++x)
-        ASSERT_EQ(sample(map, c.ours, i, x, y), expected(c, i, stored(i, x, y, c.depth)))
-            << av_get_pix_fmt_name(c.theirs) << " component " << i << " at " << x << "," << y;
+    for (const auto [y, x] : test::grid(rows, columns))
+      ASSERT_EQ(sample(map, c.ours, i, x, y), expected(c, i, stored(i, x, y, c.depth)))
+          << av_get_pix_fmt_name(c.theirs) << " component " << i << " at " << x << "," << y;
   }
 }
 
 TEST(VideoFormats, other_samplings_and_depths_are_read) {
   const Folder folder;
   const std::vector<Case> cases = {
-      {AV_PIX_FMT_YUV422P, PixelFormat::nv16, 8},
-      {AV_PIX_FMT_YUV444P, PixelFormat::nv24, 8},
-      {AV_PIX_FMT_YUV420P10LE, PixelFormat::i420, 10},
-      {AV_PIX_FMT_YUV422P10LE, PixelFormat::nv16, 10},
-      {AV_PIX_FMT_YUV444P10LE, PixelFormat::nv24, 10},
-      {AV_PIX_FMT_YUV420P10LE, PixelFormat::i420, 10, AVCOL_RANGE_JPEG},
-      {AV_PIX_FMT_YUV444P12LE, PixelFormat::nv24, 12},
-      {AV_PIX_FMT_GRAY10LE, PixelFormat::grey, 10},
-      {AV_PIX_FMT_GBRP10LE, PixelFormat::rgb, 10},
+      {AV_PIX_FMT_YUV422P, F::nv16, 8},
+      {AV_PIX_FMT_YUV444P, F::nv24, 8},
+      {AV_PIX_FMT_YUV420P10LE, F::i420, 10},
+      {AV_PIX_FMT_YUV422P10LE, F::nv16, 10},
+      {AV_PIX_FMT_YUV444P10LE, F::nv24, 10},
+      {AV_PIX_FMT_YUV420P10LE, F::i420, 10, AVCOL_RANGE_JPEG},
+      {AV_PIX_FMT_YUV444P12LE, F::nv24, 12},
+      {AV_PIX_FMT_GRAY10LE, F::grey, 10},
+      {AV_PIX_FMT_GBRP10LE, F::rgb, 10},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(av_get_pix_fmt_name(c.theirs));
     write_clip(folder / "clip.mkv", c);
-    auto source = FrameSource::open(folder / "clip.mkv");
-    ASSERT_TRUE(source) << source.error().message();
-    const auto frame = source->next();
-    ASSERT_TRUE(frame) << frame.error().message();
-    ASSERT_TRUE(*frame);
-    expect_samples((*frame)->image, c);
+    ASSERT_VALUE(auto source, FrameSource::open(folder / "clip.mkv"));
+    ASSERT_VALUE(const auto frame, source.next());
+    ASSERT_TRUE(frame);
+    expect_samples(frame->image, c);
     if (info(c.ours).model == ColorModel::yuv) {
-      EXPECT_EQ((*frame)->image.colorimetry().encoding, ColorEncoding::bt709);
-      EXPECT_EQ((*frame)->image.colorimetry().range,
+      EXPECT_EQ(frame->image.colorimetry().encoding, ColorEncoding::bt709);
+      EXPECT_EQ(frame->image.colorimetry().range,
                 c.range == AVCOL_RANGE_JPEG ? ColorRange::full : ColorRange::limited);
     }
   }
@@ -172,10 +170,9 @@ TEST(VideoFormats, other_samplings_and_depths_are_read) {
 
 TEST(VideoFormats, samples_in_pairs_with_bits_above_are_read) {
   ASSERT_TRUE(capture::load_ffmpeg());
-  const Case c{AV_PIX_FMT_P010LE, PixelFormat::i420, 10};
-  const auto image = capture::to_eight_bits(*filled(c), "clip");
-  ASSERT_TRUE(image);
-  expect_samples(*image, c);
+  const Case c{AV_PIX_FMT_P010LE, F::i420, 10};
+  ASSERT_VALUE(const auto image, capture::to_eight_bits(*filled(c), "clip"));
+  expect_samples(image, c);
 }
 
 TEST(VideoFormats, what_has_no_format_of_ours_is_told_by_name) {
@@ -187,7 +184,7 @@ TEST(VideoFormats, what_has_no_format_of_ours_is_told_by_name) {
 
 TEST(VideoFormats, limits_count_the_bytes_of_the_tensor) {
   const Folder folder;
-  write_clip(folder / "clip.mkv", {AV_PIX_FMT_YUV444P, PixelFormat::nv24, 8});
+  write_clip(folder / "clip.mkv", {AV_PIX_FMT_YUV444P, F::nv24, 8});
   FrameSourceOptions options;
   options.load.limits.max_bytes = width * height * 3 - 1;
   EXPECT_FALSE(FrameSource::open(folder / "clip.mkv", options));
@@ -205,8 +202,7 @@ TEST(VideoOrientation, every_orientation_goes_through_a_file) {
         Tensor image = numbered_image(7);
         image.set_orientation(orientation);
         ASSERT_TRUE(writer.write(image));
-        const Status finished = writer.finish();
-        ASSERT_TRUE(finished) << finished.error().message();
+        ASSERT_OK(writer.finish());
         const auto frame = FrameSource::open(folder / name)->next();
         ASSERT_TRUE(frame && *frame);
         // A mirror and a turn have two names; what they do is the same.

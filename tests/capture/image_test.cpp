@@ -58,9 +58,7 @@ TEST(ImageSource, gives_one_frame_and_then_ends) {
 TEST(ImageSource, format_of_the_options_is_served) {
   const Folder folder;
   write_bytes(folder / "one.jpg", jpeg_of(1));
-  FrameSourceOptions options;
-  options.load.format = PixelFormat::rgb;
-  auto source = *FrameSource::open(folder / "one.jpg", options);
+  auto source = *FrameSource::open(folder / "one.jpg", {.load = {.format = PixelFormat::rgb}});
   EXPECT_EQ((*source.next())->image.format(), PixelFormat::rgb);
 }
 
@@ -87,9 +85,7 @@ TEST(ImageSource, damaged_image_is_an_error_that_names_it) {
 TEST(ImageSource, limits_are_applied) {
   const Folder folder;
   write_bytes(folder / "one.jpg", jpeg_of(1));
-  FrameSourceOptions options;
-  options.load.limits.max_width = 64;
-  auto source = *FrameSource::open(folder / "one.jpg", options);
+  auto source = *FrameSource::open(folder / "one.jpg", {.load = {.limits = {.max_width = 64}}});
   EXPECT_FAILS(source.next(), Errc::invalid_argument);
 }
 
@@ -103,9 +99,7 @@ TEST(FolderSource, gives_images_in_natural_order_and_nothing_else) {
   write_bytes(folder / "f3.txt", jpeg_of(3));
   write_bytes(folder / ".f4.jpg", jpeg_of(4));
   std::filesystem::create_directory(folder / "f5.jpg");
-  FrameSourceOptions options;
-  options.picture_rate = 10;
-  auto source = *FrameSource::open(folder.path(), options);
+  auto source = *FrameSource::open(folder.path(), {.picture_rate = 10});
   EXPECT_EQ(source.frame_count(), 4U);
   EXPECT_EQ(source.rate(), 10);
   std::size_t index = 0;
@@ -130,9 +124,8 @@ TEST(FolderSource, goes_on_behind_a_damaged_file_and_names_it) {
   write_bytes(folder / "4.jpg", jpeg_of(4));
   auto source = *FrameSource::open(folder.path());
   EXPECT_EQ(number_of((*source.next())->image), 1);
-  for (const char* name : {"2.jpg", "3.jpg"}) {
+  for (const char* name : {"2.jpg", "3.jpg"})
     EXPECT_FAILS(source.next(), name);
-  }
   const auto last = *source.next();
   ASSERT_TRUE(last);
   EXPECT_EQ(number_of(last->image), 4);

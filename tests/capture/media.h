@@ -12,6 +12,7 @@
 #include "halyard/capture.h"
 #include "halyard/tensor.h"
 #include "support/folder.h"
+#include "support/product.h"
 
 namespace halyard::test {
 
@@ -31,14 +32,13 @@ inline Tensor numbered_image(int number, std::size_t width = 128, std::size_t he
   const auto map = *image.map(Access::write);
   for (std::size_t i = 0; i < map.plane_count(); ++i) {
     const MappedPlane& plane = map.plane(i);
-    for (std::size_t y = 0; y < plane.rows; ++y)
-      for (std::size_t x = 0; x < plane.row_bytes; ++x) {
-        const bool bit = ((static_cast<unsigned>(number) >> ((x / 16) % 8)) & 1U) != 0;
-        const std::size_t luma = (bit ? 180 : 60) + y * 30 / plane.rows;
-        const bool is_v = format == PixelFormat::nv12 ? x % 2 == 1 : i == 2;
-        const std::size_t chroma = is_v ? 150 : 100;
-        plane.writable[y * plane.stride_bytes + x] = static_cast<std::byte>(i == 0 ? luma : chroma);
-      }
+    for (const auto [y, x] : grid<std::size_t>(plane.rows, plane.row_bytes)) {
+      const bool bit = ((static_cast<unsigned>(number) >> ((x / 16) % 8)) & 1U) != 0;
+      const std::size_t luma = (bit ? 180 : 60) + y * 30 / plane.rows;
+      const bool is_v = format == PixelFormat::nv12 ? x % 2 == 1 : i == 2;
+      const std::size_t chroma = is_v ? 150 : 100;
+      plane.writable[y * plane.stride_bytes + x] = static_cast<std::byte>(i == 0 ? luma : chroma);
+    }
   }
   return image;
 }
@@ -64,12 +64,11 @@ inline double psnr(const Tensor& a, const Tensor& b, std::size_t index) {
   const std::size_t rows = std::min(p.rows, q.rows);
   const std::size_t columns = std::min(p.row_bytes, q.row_bytes);
   double sum = 0;
-  for (std::size_t y = 0; y < rows; ++y)
-    for (std::size_t x = 0; x < columns; ++x) {
-      const int d = std::to_integer<int>(p.data[y * p.stride_bytes + x]) -
-                    std::to_integer<int>(q.data[y * q.stride_bytes + x]);
-      sum += d * d;
-    }
+  for (const auto [y, x] : grid<std::size_t>(rows, columns)) {
+    const int d = std::to_integer<int>(p.data[y * p.stride_bytes + x]) -
+                  std::to_integer<int>(q.data[y * q.stride_bytes + x]);
+    sum += d * d;
+  }
   const double mean = sum / static_cast<double>(rows * columns);
   return mean == 0 ? 100 : 10 * std::log10(255.0 * 255.0 / mean);
 }

@@ -54,9 +54,8 @@ class Feeder {
   std::thread writer_;
 };
 
-std::unique_ptr<capture::Source> open_stream(Feeder& feeder) {
-  auto source = capture::stream_source(ByteStream(feeder.take()), "stream", {});
-  return source ? *std::move(source) : nullptr;
+Result<std::unique_ptr<capture::Source>> open_stream(Feeder& feeder) {
+  return capture::stream_source(ByteStream(feeder.take()), "stream", {});
 }
 
 class Portions : public testing::TestWithParam<std::size_t> {};
@@ -66,8 +65,7 @@ TEST_P(Portions, several_jpegs_in_a_row_are_several_frames) {
   for (int n : {3, 1, 200})
     append(bytes, jpeg_of(n));
   Feeder feeder(bytes, GetParam());
-  auto source = open_stream(feeder);
-  ASSERT_TRUE(source);
+  ASSERT_VALUE(auto source, open_stream(feeder));
   std::size_t index = 0;
   for (int n : {3, 1, 200}) {
     const auto frame = source->next();
@@ -105,8 +103,7 @@ TEST(JpegStream, goes_on_behind_a_cut_image_and_between_garbage) {
   append(bytes, jpeg_of(6));
   append(bytes, std::vector<std::byte>(3, std::byte{0xFF}));
   Feeder feeder(bytes, 100);
-  auto source = open_stream(feeder);
-  ASSERT_TRUE(source);
+  ASSERT_VALUE(auto source, open_stream(feeder));
   EXPECT_EQ(number_of((*source->next())->image), 3);
   EXPECT_FAILS(source->next(), "image 1");
   EXPECT_EQ(number_of((*source->next())->image), 5);
@@ -118,8 +115,7 @@ TEST(JpegStream, every_truncation_ends) {
   const auto whole = jpeg_of(3);
   for (std::size_t length = 3; length < whole.size(); length += 37) {
     Feeder feeder({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)}, 1 << 16);
-    auto source = open_stream(feeder);
-    ASSERT_TRUE(source);
+    ASSERT_VALUE(auto source, open_stream(feeder));
     EXPECT_FALSE(source->next()) << length;
     EXPECT_FALSE(*source->next());
   }
@@ -163,16 +159,14 @@ TEST(StandardInput, reads_images_through_a_pipe) {
 TEST(StandardInput, png_is_one_image) {
   Tensor image = *Tensor::create_image(5, 3, PixelFormat::rgb);
   Feeder feeder(*encode_png(image), 11);
-  auto source = open_stream(feeder);
-  ASSERT_TRUE(source);
+  ASSERT_VALUE(auto source, open_stream(feeder));
   EXPECT_EQ((*source->next())->image.size(), (Size{5, 3}));
   EXPECT_FALSE(*source->next());
 }
 
 TEST(StandardInput, empty_and_meaningless_streams_are_refused) {
   Feeder empty({}, 1);
-  const auto nothing = capture::stream_source(ByteStream(empty.take()), "stream", {});
-  EXPECT_FAILS(nothing, Errc::malformed);
+  EXPECT_FAILS(capture::stream_source(ByteStream(empty.take()), "stream", {}), Errc::malformed);
   Feeder text(std::vector<std::byte>(5000, std::byte{'x'}), 1000);
   const auto meaningless = capture::stream_source(ByteStream(text.take()), "stream", {});
   ASSERT_FALSE(meaningless);
@@ -210,13 +204,13 @@ TEST(SilentPipe, is_left_when_the_caller_cancels) {
   int asked = 0;
   bool is_over = false;
   options.load.is_cancelled = [&] { return is_over && ++asked > 1; };
-  auto source =
-      capture::stream_source(ByteStream(Fd(ends[0]), options.load.is_cancelled), "stream", options);
-  ASSERT_TRUE(source) << source.error().message();
-  const auto frame = (*source)->next();
+  ASSERT_VALUE(auto source,
+               capture::stream_source(ByteStream(Fd(ends[0]), options.load.is_cancelled), "stream",
+                                      options));
+  const auto frame = source->next();
   ASSERT_TRUE(frame && *frame);
   is_over = true;
-  EXPECT_FAILS((*source)->next(), Errc::cancelled);
+  EXPECT_FAILS(source->next(), Errc::cancelled);
   EXPECT_EQ(asked, 2);
 }
 

@@ -4,6 +4,7 @@
 
 #include "capture/media.h"
 #include "halyard/capture.h"
+#include "support/result.h"
 
 namespace halyard::test {
 
@@ -14,8 +15,7 @@ inline void make_video(const std::string& path, int frames, double rate = 25,
       *VideoWriter::create(path, {static_cast<int>(width), static_cast<int>(height)}, rate);
   for (int n = 0; n < frames; ++n)
     ASSERT_TRUE(writer.write(numbered_image(n, width, height, format)));
-  const Status finished = writer.finish();
-  ASSERT_TRUE(finished) << finished.error().message();
+  ASSERT_OK(writer.finish());
 }
 
 }  // namespace halyard::test

@@ -23,6 +23,7 @@
 namespace halyard {
 namespace {
 
+using F = PixelFormat;
 using test::Folder;
 using test::make_video;
 using test::number_of;
@@ -34,8 +35,7 @@ using test::write_bytes;
 
 /// A frame as a decoder gives it, its bytes unset.
 capture::FramePtr empty_frame(AVPixelFormat format, int width, int height) {
-  const Status loaded = capture::load_ffmpeg();
-  EXPECT_TRUE(loaded) << loaded.error().message();
+  EXPECT_OK(capture::load_ffmpeg());
   capture::FramePtr frame(av_frame_alloc());
   frame->width = width;
   frame->height = height;
@@ -57,15 +57,14 @@ TEST_P(Containers, round_trip_keeps_images_numbers_times_and_colors) {
   EXPECT_NEAR(source.rate(), 20, 0.01);
   EXPECT_EQ(source.frame_count().value_or(40), 40U);
   for (int n = 0; n < 40; ++n) {
-    const auto frame = source.next();
-    ASSERT_TRUE(frame) << frame.error().message();
-    ASSERT_TRUE(*frame) << n;
-    const Tensor& image = (*frame)->image;
+    ASSERT_VALUE(const auto frame, source.next());
+    ASSERT_TRUE(frame) << n;
+    const Tensor& image = frame->image;
     EXPECT_EQ(number_of(image), n);
-    EXPECT_EQ((*frame)->index, static_cast<std::size_t>(n));
-    EXPECT_EQ((*frame)->timestamp, std::chrono::milliseconds(50) * n);
-    EXPECT_EQ((*frame)->source, path);
-    ASSERT_EQ(image.format(), PixelFormat::i420);
+    EXPECT_EQ(frame->index, static_cast<std::size_t>(n));
+    EXPECT_EQ(frame->timestamp, std::chrono::milliseconds(50) * n);
+    EXPECT_EQ(frame->source, path);
+    ASSERT_EQ(image.format(), F::i420);
     if (has_x264) {  // MPEG-4 itself has no place for them
       EXPECT_EQ(image.colorimetry().encoding, ColorEncoding::bt709);
       EXPECT_EQ(image.colorimetry().range, ColorRange::limited);
@@ -117,15 +116,14 @@ TEST(VideoSource, other_pixel_formats_are_refused_by_name) {
 }
 
 TEST(VideoSource, frames_of_our_layouts_are_wrapped) {
-  for (const auto& [theirs, ours] : {std::pair{AV_PIX_FMT_NV12, PixelFormat::nv12},
-                                     {AV_PIX_FMT_GRAY8, PixelFormat::grey},
-                                     {AV_PIX_FMT_YUVJ420P, PixelFormat::i420},
-                                     {AV_PIX_FMT_NV24, PixelFormat::nv24},
-                                     {AV_PIX_FMT_YUYV422, PixelFormat::yuyv},
-                                     {AV_PIX_FMT_BGRA, PixelFormat::bgra}}) {
-    const auto image = capture::wrap_frame(empty_frame(theirs, 31, 15), "clip");
-    ASSERT_TRUE(image);
-    EXPECT_EQ(image->format(), ours);
+  for (const auto& [theirs, ours] : {std::pair{AV_PIX_FMT_NV12, F::nv12},
+                                     {AV_PIX_FMT_GRAY8, F::grey},
+                                     {AV_PIX_FMT_YUVJ420P, F::i420},
+                                     {AV_PIX_FMT_NV24, F::nv24},
+                                     {AV_PIX_FMT_YUYV422, F::yuyv},
+                                     {AV_PIX_FMT_BGRA, F::bgra}}) {
+    ASSERT_VALUE(const auto image, capture::wrap_frame(empty_frame(theirs, 31, 15), "clip"));
+    EXPECT_EQ(image.format(), ours);
   }
 }
 
@@ -161,19 +159,18 @@ TEST(VideoSource, stream_without_seeking_and_file_on_standard_input_are_read) {
     }
   });
   {
-    auto piped = capture::stream_source(capture::ByteStream(Fd(ends[0])), "pipe", {});
-    ASSERT_TRUE(piped) << piped.error().message();
+    ASSERT_VALUE(auto piped, capture::stream_source(capture::ByteStream(Fd(ends[0])), "pipe", {}));
     for (int n = 0; n < 10; ++n)
-      EXPECT_EQ(number_of((*(*piped)->next())->image), n);
-    EXPECT_FALSE(*(*piped)->next());
+      EXPECT_EQ(number_of((*piped->next())->image), n);
+    EXPECT_FALSE(*piped->next());
   }
   feeder.join();
   // The index of an mp4 lies at its end: works only by seeking.
   Fd file(::open((folder / "clip.mp4").c_str(), O_RDONLY | O_CLOEXEC));
-  auto seekable = capture::stream_source(capture::ByteStream(std::move(file)), "file", {});
-  ASSERT_TRUE(seekable) << seekable.error().message();
+  ASSERT_VALUE(auto seekable,
+               capture::stream_source(capture::ByteStream(std::move(file)), "file", {}));
   for (int n = 0; n < 10; ++n)
-    EXPECT_EQ(number_of((*(*seekable)->next())->image), n);
+    EXPECT_EQ(number_of((*seekable->next())->image), n);
 }
 
 // Reads to the end; counts frames and errors. Every call takes at least one packet, so it ends.
@@ -243,9 +240,9 @@ TEST(VideoSource, damaged_data_is_an_error_and_reading_goes_on) {
 TEST(VideoSource, limits_are_applied_before_decoding) {
   const Folder folder;
   make_video(folder / "clip.mp4", 2);
-  FrameSourceOptions options;
-  options.load.limits.max_pixels = 128 * 96 - 1;
-  EXPECT_FAILS(FrameSource::open(folder / "clip.mp4", options), Errc::invalid_argument);
+  EXPECT_FAILS(
+      FrameSource::open(folder / "clip.mp4", {.load = {.limits = {.max_pixels = 128 * 96 - 1}}}),
+      Errc::invalid_argument);
 }
 
 TEST(VideoSource, playlist_does_not_open_other_inputs) {
@@ -259,8 +256,8 @@ TEST(VideoSource, playlist_does_not_open_other_inputs) {
 #else
 
 TEST(Video, build_without_ffmpeg_says_what_to_install) {
-  const auto writer = VideoWriter::create("clip.mp4", {16, 16}, 25);
-  EXPECT_FAILS(writer, Errc::unsupported, "libavformat-dev libavcodec-dev");
+  EXPECT_FAILS(VideoWriter::create("clip.mp4", {16, 16}, 25), Errc::unsupported,
+               "libavformat-dev libavcodec-dev");
   const Folder folder;
   write_bytes(folder / "clip.mp4", std::as_bytes(std::span("ftyp")));
   EXPECT_FAILS(FrameSource::open(folder / "clip.mp4"), Errc::unsupported);

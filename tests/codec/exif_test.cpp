@@ -3,6 +3,8 @@
 #include "codec/exif.h"
 
 #include "codec/support.h"
+#include "support/product.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -26,16 +28,14 @@ std::string app1(const std::string& tiff) {
 TEST(Exif, photos_report_their_tag_and_their_stored_size) {
   for (int tag = 1; tag <= 8; ++tag) {
     HALYARD_PHOTO(file, "bus_320_exif_" + std::to_string(tag) + ".jpg");
-    const auto header = peek(file);
-    ASSERT_TRUE(header) << header.error().message();
-    EXPECT_EQ(header->exif_orientation, tag);
-    EXPECT_EQ(header->orientation, expected[tag]);
-    EXPECT_EQ(header->width, tag <= 4 ? 240U : 320U);
-    EXPECT_EQ(header->height, tag <= 4 ? 320U : 240U);
-    const auto image = load_image(std::span<const std::byte>(file));
-    ASSERT_TRUE(image);
-    EXPECT_EQ(image->width(), header->width);
-    EXPECT_EQ(image->upright_size(), (Size{240, 320}));
+    ASSERT_VALUE(const auto header, peek(file));
+    EXPECT_EQ(header.exif_orientation, tag);
+    EXPECT_EQ(header.orientation, expected[tag]);
+    EXPECT_EQ(header.width, tag <= 4 ? 240U : 320U);
+    EXPECT_EQ(header.height, tag <= 4 ? 320U : 240U);
+    ASSERT_VALUE(const auto image, test::load(file));
+    EXPECT_EQ(image.width(), header.width);
+    EXPECT_EQ(image.upright_size(), (Size{240, 320}));
   }
 }
 
@@ -44,11 +44,9 @@ Tensor chart() {
   const Tensor image = *Tensor::create_image(24, 16, PixelFormat::rgb);
   const auto map = image.map(Access::write);
   const auto pixels = *map->view<std::uint8_t, 3>();
-  for (std::size_t y = 0; y < 16; ++y) {
-    for (std::size_t x = 0; x < 24; ++x) {
-      pixels(y, x, 0) = static_cast<std::uint8_t>(10 * x);
-      pixels(y, x, 1) = static_cast<std::uint8_t>(15 * y);
-    }
+  for (const auto [y, x] : test::grid<std::size_t>(16, 24)) {
+    pixels(y, x, 0) = static_cast<std::uint8_t>(10 * x);
+    pixels(y, x, 1) = static_cast<std::uint8_t>(15 * y);
   }
   return image;
 }
@@ -64,7 +62,7 @@ TEST(Exif, is_written_and_read_with_the_tensor_that_carries_it) {
     for (const bool is_png : {false, true}) {
       const Bytes file = is_png ? *encode_png(image) : *encode_jpeg(image);
       EXPECT_EQ(peek(file)->exif_orientation, tag == 1 ? 0 : tag);
-      const Tensor back = *load_image(std::span<const std::byte>(file));
+      const Tensor back = *test::load(file);
       EXPECT_EQ(back.orientation(), expected[tag]);
       EXPECT_EQ(back.size(), image.size());
       if (is_png) {
@@ -95,16 +93,14 @@ std::uint8_t upright(const std::vector<std::uint8_t>& stored, std::size_t width,
 
 TEST(Exif, orientation_shows_every_photo_upright) {
   HALYARD_PHOTO(reference, "bus_320.jpg");
-  const auto straight = test::plane_bytes(*load_image(std::span<const std::byte>(reference)), 0);
+  const auto straight = test::plane_bytes(*test::load(reference), 0);
   for (int tag = 1; tag <= 8; ++tag) {
     HALYARD_PHOTO(file, "bus_320_exif_" + std::to_string(tag) + ".jpg");
     const auto info = peek(file);
-    const auto stored = test::plane_bytes(*load_image(std::span<const std::byte>(file)), 0);
-    for (std::size_t y = 0; y < 320; ++y) {
-      for (std::size_t x = 0; x < 240; ++x) {
-        const int seen = upright(stored, info->width, info->height, info->orientation, x, y);
-        ASSERT_NEAR(seen, straight[y * 240 + x], 3) << "tag " << tag << " at " << x << ", " << y;
-      }
+    const auto stored = test::plane_bytes(*test::load(file), 0);
+    for (const auto [y, x] : test::grid<std::size_t>(320, 240)) {
+      const int seen = upright(stored, info->width, info->height, info->orientation, x, y);
+      ASSERT_NEAR(seen, straight[y * 240 + x], 3) << "tag " << tag << " at " << x << ", " << y;
     }
   }
 }
@@ -114,8 +110,7 @@ TEST(Exif, both_byte_orders_in_both_containers) {
   for (int tag = 1; tag <= 8; ++tag) {
     for (const bool big : {false, true}) {
       const std::string tiff = test::tiff_orientation(tag, big);
-      const Bytes jpeg = test::make_jpeg({.exif = app1(tiff)});
-      EXPECT_EQ(peek(jpeg)->exif_orientation, tag);
+      EXPECT_EQ(peek(test::make_jpeg({.exif = app1(tiff)}))->exif_orientation, tag);
       const Bytes png = test::make_png({.width = 1, .height = 1, .exif = tiff}, pixel);
       EXPECT_EQ(peek(png)->exif_orientation, tag);
       EXPECT_EQ(peek(png)->orientation, expected[tag]);

@@ -5,12 +5,15 @@
 #include <cstring>
 
 #include "codec/support.h"
+#include "support/product.h"
 #include "support/result.h"
 
 namespace halyard {
 namespace {
 
+using F = PixelFormat;
 using test::Bytes;
+using test::load;
 
 const ImageFileKind& kind_of(ImageFileType type) {
   return image_file_kinds()[static_cast<std::size_t>(type)];
@@ -20,9 +23,8 @@ Tensor scene(PixelFormat format, DType dtype = DType::u8) {
   auto image = Tensor::create_image(23, 17, format, dtype, Memory::mem);
   const auto map = image->map(Access::write);
   const MappedPlane& plane = map->plane(0);
-  for (std::size_t y = 0; y < plane.rows; ++y)
-    for (std::size_t i = 0; i < plane.row_bytes; ++i)
-      plane.writable[y * plane.stride_bytes + i] = static_cast<std::byte>(y * 37 + i * 11 + i * i);
+  for (const auto [y, i] : test::grid<std::size_t>(plane.rows, plane.row_bytes))
+    plane.writable[y * plane.stride_bytes + i] = static_cast<std::byte>(y * 37 + i * 11 + i * i);
   return *std::move(image);
 }
 
@@ -65,7 +67,7 @@ struct Sample {
 // One of each kind that this build has.
 std::vector<Sample> samples() {
   std::vector<Sample> out;
-  const Tensor rgb = scene(PixelFormat::rgb), rgba = scene(PixelFormat::rgba);
+  const Tensor rgb = scene(F::rgb), rgba = scene(F::rgba);
   for (const ImageFileType type : {ImageFileType::webp, ImageFileType::tiff, ImageFileType::bmp}) {
     if (!kind_of(type).is_written) continue;
     out.push_back({type, *encode_image(rgb, type)});
@@ -78,19 +80,13 @@ std::vector<Sample> samples() {
   return out;
 }
 
-Errc code_of(const Bytes& file, const LoadOptions& options = {}) {
-  const auto image = load_image(std::span<const std::byte>(file), options);
-  return image ? Errc::ok : image.error().code;
-}
-
 TEST(Formats, kinds_are_told_by_bytes_and_by_names) {
   const auto kinds = image_file_kinds();
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     EXPECT_EQ(static_cast<std::size_t>(kinds[i].type), i);
     EXPECT_EQ(to_string(kinds[i].type), kinds[i].name);
-    for (const std::string_view extension : kinds[i].extensions) {
+    for (const std::string_view extension : kinds[i].extensions)
       EXPECT_EQ(image_file_type("a.b/photo." + std::string(extension)), kinds[i].type);
-    }
   }
   EXPECT_EQ(image_file_type("PHOTO.TIF"), ImageFileType::tiff);
   for (const char* name : {"photo", "png", ".png", "a/.webp", "x.png/y", "x.heic", ""})
@@ -115,50 +111,40 @@ TEST(Formats, kinds_that_the_build_lacks_name_their_package) {
 }
 
 TEST(Formats, lossless_files_give_back_what_was_written) {
-  for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::rgba, PixelFormat::grey}) {
+  for (const PixelFormat format : {F::rgb, F::rgba, F::grey}) {
     const Tensor image = scene(format);
     for (const ImageFileType type :
          {ImageFileType::webp, ImageFileType::tiff, ImageFileType::bmp}) {
       if (!kind_of(type).is_written) continue;
-      SaveOptions options;
-      options.webp.is_lossless = true;
-      const auto file = encode_image(image, type, options);
-      ASSERT_TRUE(file) << file.error().message();
-      LoadOptions loading;
-      loading.format = format;
-      const auto again = load_image(std::span<const std::byte>(*file), loading);
-      ASSERT_TRUE(again) << again.error().message();
+      ASSERT_VALUE(const auto file, encode_image(image, type, {.webp = {.is_lossless = true}}));
+      ASSERT_VALUE(const auto again, load(file, {.format = format}));
       // WebP stores grey as colours, and luma of equal colours is the same grey.
-      EXPECT_EQ(pixels_of(*again), pixels_of(image)) << to_string(type) << to_string(format);
-      const bool is_webp_grey = type == ImageFileType::webp && format == PixelFormat::grey;
-      EXPECT_EQ(peek(*file)->native_format, is_webp_grey ? PixelFormat::rgb : format);
+      EXPECT_EQ(pixels_of(again), pixels_of(image)) << to_string(type) << to_string(format);
+      const bool is_webp_grey = type == ImageFileType::webp && format == F::grey;
+      EXPECT_EQ(peek(file)->native_format, is_webp_grey ? F::rgb : format);
     }
   }
 }
 
 TEST(Formats, bgr_is_written_as_the_colours_that_it_holds) {
-  Tensor bgr = scene(PixelFormat::bgr);
+  Tensor bgr = scene(F::bgr);
   for (const ImageFileType type : {ImageFileType::webp, ImageFileType::bmp}) {
     if (!kind_of(type).is_written) continue;
-    SaveOptions options;
-    options.webp.is_lossless = true;
-    const auto file = encode_image(bgr, type, options);
-    ASSERT_TRUE(file);
+    ASSERT_VALUE(const auto file, encode_image(bgr, type, {.webp = {.is_lossless = true}}));
     Bytes wanted = pixels_of(bgr);
     for (std::size_t i = 0; i + 2 < wanted.size(); i += 3)
       std::swap(wanted[i], wanted[i + 2]);
-    EXPECT_EQ(pixels_of(*load_image(std::span<const std::byte>(*file))), wanted);
+    EXPECT_EQ(pixels_of(*load(file)), wanted);
   }
 }
 
 TEST(Formats, every_destination_gets_the_same_image) {
   for (const auto& [type, file] : samples()) {
-    LoadOptions options;
-    options.format = PixelFormat::rgba;
-    const auto wanted = pixels_of(*load_image(std::span<const std::byte>(file), options));
+    LoadOptions options{.format = F::rgba};
+    const auto wanted = pixels_of(*load(file, options));
     const auto header = peek(file);
     for (const DType dtype : {DType::i8, DType::u16, DType::f32}) {
-      auto into = Tensor::create_image(header->width, header->height, PixelFormat::rgba, dtype);
+      auto into = Tensor::create_image(header->width, header->height, F::rgba, dtype);
       ASSERT_TRUE(load_into(*into, file, options)) << to_string(type);
       const Bytes got = pixels_of(*into);
       for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -177,30 +163,29 @@ TEST(Formats, every_destination_gets_the_same_image) {
         }
       }
     }
-    options.format = PixelFormat::bgra;
-    Bytes bgra = pixels_of(*load_image(std::span<const std::byte>(file), options));
+    options.format = F::bgra;
+    Bytes bgra = pixels_of(*load(file, options));
     for (std::size_t i = 0; i < bgra.size(); i += 4)
       std::swap(bgra[i], bgra[i + 2]);
     EXPECT_EQ(bgra, wanted) << to_string(type);
-    options.format = PixelFormat::nv12;
-    EXPECT_EQ(code_of(file, options), Errc::unsupported);
+    options.format = F::nv12;
+    EXPECT_FAILS(load(file, options), Errc::unsupported);
   }
 }
 
 TEST(Formats, padding_behind_rows_stays) {
   for (const auto& [type, file] : samples()) {
     const auto header = peek(file);
-    auto wide = Tensor::create_image(header->width + 5, header->height, PixelFormat::rgba);
+    auto wide = Tensor::create_image(header->width + 5, header->height, F::rgba);
     {
       const auto map = wide->map(Access::write);
       std::memset(map->plane(0).writable, 0x5A, map->plane(0).stride_bytes * map->plane(0).rows);
     }
     auto part = wide->slice(Region{0, 0, static_cast<std::int32_t>(header->width),
                                    static_cast<std::int32_t>(header->height)});
-    LoadOptions options;
-    options.format = PixelFormat::rgba;
+    const LoadOptions options{.format = F::rgba};
     ASSERT_TRUE(load_into(*part, file, options));
-    EXPECT_EQ(pixels_of(*part), pixels_of(*load_image(std::span<const std::byte>(file), options)));
+    EXPECT_EQ(pixels_of(*part), pixels_of(*load(file, options)));
     const auto map = wide->map(Access::read);
     const MappedPlane& plane = map->plane(0);
     for (std::size_t y = 0; y < plane.rows; ++y)
@@ -211,21 +196,18 @@ TEST(Formats, padding_behind_rows_stays) {
 
 TEST(Formats, a_tiff_of_16_bits_keeps_them) {
   if (!kind_of(ImageFileType::tiff).is_written) GTEST_SKIP() << "built without libtiff";
-  for (const PixelFormat format : {PixelFormat::grey, PixelFormat::rgb, PixelFormat::rgba}) {
+  for (const PixelFormat format : {F::grey, F::rgb, F::rgba}) {
     const Tensor image = scene(format, DType::u16);
-    const auto file = encode_tiff(image);
-    ASSERT_TRUE(file) << file.error().message();
-    EXPECT_EQ(peek(*file)->bit_depth, 16);
-    EXPECT_EQ(peek(*file)->native_format, format);
+    ASSERT_VALUE(const auto file, encode_tiff(image));
+    EXPECT_EQ(peek(file)->bit_depth, 16);
+    EXPECT_EQ(peek(file)->native_format, format);
     auto again = Tensor::create_image(23, 17, format, DType::u16);
-    ASSERT_TRUE(load_into(*again, *file));
+    ASSERT_TRUE(load_into(*again, file));
     EXPECT_EQ(pixels_of(*again), pixels_of(image));
-    if (format != PixelFormat::grey) continue;
+    if (format != F::grey) continue;
     // To 16 bits of three channels, by way of the row that is spread.
-    auto colors = Tensor::create_image(23, 17, PixelFormat::rgb, DType::u16);
-    LoadOptions options;
-    options.format = PixelFormat::rgb;
-    ASSERT_TRUE(load_into(*colors, *file, options));
+    auto colors = Tensor::create_image(23, 17, F::rgb, DType::u16);
+    ASSERT_TRUE(load_into(*colors, file, {.format = F::rgb}));
     const Bytes grey = pixels_of(image), spread = pixels_of(*colors);
     for (std::size_t i = 0; i < grey.size(); i += 2)
       for (std::size_t c = 0; c < 3; ++c)
@@ -235,17 +217,14 @@ TEST(Formats, a_tiff_of_16_bits_keeps_them) {
 
 TEST(Formats, a_gif_shows_its_palette_and_what_is_transparent) {
   if (!kind_of(ImageFileType::gif).is_read) GTEST_SKIP() << "built without giflib";
-  const auto file = gif_file();
-  const auto image = load_image(std::span<const std::byte>(file));
-  ASSERT_TRUE(image) << image.error().message();
-  EXPECT_EQ(image->format(), PixelFormat::rgb);
-  const Bytes rgb = pixels_of(*image);
+  ASSERT_VALUE(const auto image, load(gif_file()));
+  EXPECT_EQ(image.format(), F::rgb);
+  const Bytes rgb = pixels_of(image);
   const unsigned char wanted[] = {255, 0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 255, 0, 255, 0, 255, 0, 0};
   EXPECT_TRUE(std::equal(rgb.begin(), rgb.end(), std::as_bytes(std::span(wanted)).begin()));
-  const auto clear = load_image(std::span<const std::byte>(transparent_gif(1)));
-  ASSERT_TRUE(clear);
-  EXPECT_EQ(clear->format(), PixelFormat::rgba);
-  const Bytes rgba = pixels_of(*clear);
+  ASSERT_VALUE(const auto clear, load(transparent_gif(1)));
+  EXPECT_EQ(clear.format(), F::rgba);
+  const Bytes rgba = pixels_of(clear);
   for (std::size_t i = 0; i < 6; ++i)
     EXPECT_EQ(std::to_integer<int>(rgba[4 * i + 3]), i == 1 || i == 4 ? 0 : 255) << i;
 }
@@ -257,16 +236,13 @@ TEST(Formats, a_gif_frame_that_does_not_fill_the_image_leaves_it_transparent) {
   file[8] = std::byte{4};   // and rows
   file[26] = std::byte{1};  // the frame's place
   file[28] = std::byte{2};
-  const auto image = load_image(std::span<const std::byte>(file));
-  ASSERT_TRUE(image) << image.error().message();
-  ASSERT_EQ(image->format(), PixelFormat::rgba);
-  const Bytes rgba = pixels_of(*image);
-  for (std::size_t y = 0; y < 4; ++y)
-    for (std::size_t x = 0; x < 5; ++x)
-      EXPECT_EQ(std::to_integer<int>(rgba[4 * (5 * y + x) + 3]),
-                y >= 2 && x >= 1 && x < 4 ? 255 : 0);
+  ASSERT_VALUE(const auto image, load(file));
+  ASSERT_EQ(image.format(), F::rgba);
+  const Bytes rgba = pixels_of(image);
+  for (const auto [y, x] : test::grid<std::size_t>(4, 5))
+    EXPECT_EQ(std::to_integer<int>(rgba[4 * (5 * y + x) + 3]), y >= 2 && x >= 1 && x < 4 ? 255 : 0);
   file[26] = std::byte{3};
-  EXPECT_EQ(code_of(file), Errc::corrupt);  // beyond the right side
+  EXPECT_FAILS(load(file), Errc::corrupt);  // beyond the right side
 }
 
 TEST(Formats, colours_that_a_palette_lacks_are_an_error) {
@@ -274,12 +250,12 @@ TEST(Formats, colours_that_a_palette_lacks_are_an_error) {
     Bytes file = gif_file();
     file[10] = std::byte{0x80};  // two colours of the four
     file.erase(file.begin() + 19, file.begin() + 25);
-    EXPECT_EQ(code_of(file), Errc::corrupt);
+    EXPECT_FAILS(load(file), Errc::corrupt);
   }
-  Bytes bmp = *encode_bmp(scene(PixelFormat::grey));
+  Bytes bmp = *encode_bmp(scene(F::grey));
   bmp[46] = std::byte{3};  // colours that are used
   bmp[47] = std::byte{0};
-  EXPECT_EQ(code_of(bmp), Errc::corrupt);
+  EXPECT_FAILS(load(bmp), Errc::corrupt);
 }
 
 TEST(Formats, cut_files_are_errors_at_every_length) {
@@ -291,7 +267,7 @@ TEST(Formats, cut_files_are_errors_at_every_length) {
       if (image && type == ImageFileType::gif && length + 1 == file.size()) continue;
       // libwebp and libtiff do not need what follows the pixels.
       if (image && (type == ImageFileType::webp || type == ImageFileType::tiff)) {
-        EXPECT_EQ(pixels_of(*image), pixels_of(*load_image(std::span<const std::byte>(file))));
+        EXPECT_EQ(pixels_of(*image), pixels_of(*load(file)));
         continue;
       }
       EXPECT_FALSE(image) << to_string(type) << " cut at " << length;
@@ -308,9 +284,7 @@ TEST(Formats, changed_bytes_are_an_error_or_another_image) {
       for (const unsigned value : {0x00U, 0xFFU, 0x80U, 0x01U}) {
         Bytes changed = file;
         changed[at] = static_cast<std::byte>(value);
-        LoadOptions options;
-        options.limits.max_pixels = 1U << 20;
-        const auto image = load_image(std::span<const std::byte>(changed), options);
+        const auto image = load(changed, {.limits = {.max_pixels = 1U << 20}});
         if (image) continue;
         EXPECT_FALSE(image.error().message().empty()) << to_string(type);
       }
@@ -324,47 +298,44 @@ TEST(Formats, limits_count_before_pixels) {
                              &DecodeLimits::max_pixels, &DecodeLimits::max_bytes}) {
       LoadOptions options;
       options.limits.*field = 1;
-      EXPECT_EQ(code_of(file, options), Errc::invalid_argument) << to_string(type);
+      EXPECT_FAILS(load(file, options), Errc::invalid_argument) << to_string(type);
     }
   }
-  Bytes bmp = *encode_bmp(scene(PixelFormat::grey));
+  Bytes bmp = *encode_bmp(scene(F::grey));
   for (const std::size_t at : {18U, 22U})
     std::memcpy(&bmp[at], "\xFF\xFF\xFF\x7F", 4);
-  EXPECT_EQ(code_of(bmp), Errc::invalid_argument);
+  EXPECT_FAILS(load(bmp), Errc::invalid_argument);
 }
 
 TEST(Formats, decoding_can_be_cancelled) {
   for (const auto& [type, file] : samples()) {
     LoadOptions options;
     options.is_cancelled = [] { return true; };
-    EXPECT_EQ(code_of(file, options), Errc::cancelled) << to_string(type);
+    EXPECT_FAILS(load(file, options), Errc::cancelled) << to_string(type);
   }
 }
 
 TEST(Formats, orientations_go_both_ways_where_the_file_has_them) {
   for (const ImageFileType type : {ImageFileType::webp, ImageFileType::tiff}) {
     if (!kind_of(type).is_written) continue;
-    Tensor image = scene(PixelFormat::rgb);
-    for (const Flip flip : {Flip::none, Flip::horizontal}) {
-      for (const Rotation turn :
-           {Rotation::none, Rotation::cw90, Rotation::cw180, Rotation::cw270}) {
-        image.set_orientation({flip, turn});
-        const auto file = encode_image(image, type);
-        ASSERT_TRUE(file) << file.error().message();
-        const auto again = load_image(std::span<const std::byte>(*file));
-        ASSERT_TRUE(again);
-        EXPECT_EQ(again->upright_size(), image.upright_size());
-        EXPECT_EQ(then(again->orientation(), {}), then(image.orientation(), {}));
-      }
+    Tensor image = scene(F::rgb);
+    for (const auto& [flip, turn] :
+         test::product({Flip::none, Flip::horizontal},
+                       {Rotation::none, Rotation::cw90, Rotation::cw180, Rotation::cw270})) {
+      image.set_orientation({flip, turn});
+      ASSERT_VALUE(const auto file, encode_image(image, type));
+      ASSERT_VALUE(const auto again, load(file));
+      EXPECT_EQ(again.upright_size(), image.upright_size());
+      EXPECT_EQ(then(again.orientation(), {}), then(image.orientation(), {}));
     }
   }
-  Tensor rotated = scene(PixelFormat::rgb);
+  Tensor rotated = scene(F::rgb);
   rotated.set_orientation({Flip::none, Rotation::cw90});
   EXPECT_FAILS(encode_bmp(rotated), Errc::unsupported);
 }
 
 TEST(Formats, what_cannot_be_written_is_refused) {
-  const Tensor rgb = scene(PixelFormat::rgb);
+  const Tensor rgb = scene(F::rgb);
   EXPECT_FAILS(encode_image(rgb, ImageFileType::gif), Errc::unsupported);
   EXPECT_FAILS(save_image(rgb, "x.gif"), Errc::unsupported);
   const auto refused = save_image(rgb, "x.txt");
@@ -379,15 +350,14 @@ TEST(Formats, what_cannot_be_written_is_refused) {
                 kind.is_written ? Errc::not_found : Errc::unsupported);
     }
   }
-  EXPECT_FAILS(encode_bmp(scene(PixelFormat::rgb, DType::u16)), Errc::unsupported);
+  EXPECT_FAILS(encode_bmp(scene(F::rgb, DType::u16)), Errc::unsupported);
   const Tensor bare = *Tensor::create(DType::u8, {4, 4});
   EXPECT_FALSE(encode_bmp(bare));
   EXPECT_FALSE(encode_tiff(bare));
   EXPECT_FALSE(encode_webp(bare));
   if (kind_of(ImageFileType::webp).is_written) {
     EXPECT_FAILS(encode_webp(rgb, {.quality = 101}), Errc::invalid_argument);
-    const auto wide = Tensor::create_image(16384, 1, PixelFormat::grey);
-    EXPECT_FAILS(encode_webp(*wide), Errc::invalid_argument);
+    EXPECT_FAILS(encode_webp(*Tensor::create_image(16384, 1, F::grey)), Errc::invalid_argument);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "codec/jpeg/jpeg_decode.h"
 #include "codec/support.h"
+#include "support/product.h"
 #include "support/result.h"
 
 namespace halyard {
@@ -43,8 +44,7 @@ std::ostream& operator<<(std::ostream& out, const Answer& answer) {
 
 // The file in its own format or as RGB. Files whose header is refused do not come this far.
 Answer decode(const Bytes& file, bool native, JpegEntropyChoice choice) {
-  DecodeLimits limits;
-  limits.max_pixels = 1 << 22;
+  DecodeLimits limits{.max_pixels = 1 << 22};
   const auto header = codec::parse_jpeg_header(file, limits);
   if (!header) return {header.error().code, header.error().message()};
   const PixelFormat format = native ? header->info.native_format : PixelFormat::rgb;
@@ -74,10 +74,9 @@ void expect_ours(const Bytes& file) {
 void expect_same(const Bytes& file) {
   // Makes the tables, so that the file is not left to libjpeg for its size.
   decode(file, true, JpegEntropyChoice::own);
-  for (const bool native : {true, false}) {
+  for (const bool native : {true, false})
     ASSERT_EQ(decode(file, native, JpegEntropyChoice::automatic),
               decode(file, native, JpegEntropyChoice::libjpeg));
-  }
 }
 
 // And ours has given up.
@@ -111,15 +110,10 @@ TEST_F(JpegEntropy, decodes_every_size) {
 
 TEST_F(JpegEntropy, decodes_every_quality) {
   for (int quality = 1; quality <= 100; ++quality) {
-    for (const unsigned noise : {0U, 40U, 255U}) {
-      for (const bool optimized : {false, true}) {
-        SCOPED_TRACE(testing::Message() << quality << " " << noise << " " << optimized);
-        expect_ours(test::make_jpeg({.width = 70,
-                                     .height = 50,
-                                     .quality = quality,
-                                     .optimized = optimized,
-                                     .noise = noise}));
-      }
+    for (const auto& [noise, optimized] : test::product({0U, 40U, 255U}, {false, true})) {
+      SCOPED_TRACE(testing::Message() << quality << " " << noise << " " << optimized);
+      expect_ours(test::make_jpeg(
+          {.width = 70, .height = 50, .quality = quality, .optimized = optimized, .noise = noise}));
     }
   }
 }
@@ -135,12 +129,9 @@ TEST_F(JpegEntropy, decodes_every_restart_interval) {
 }
 
 TEST_F(JpegEntropy, decodes_codes_of_16_bits) {
-  for (const unsigned noise : {0U, 255U}) {
-    for (const int quality : {10, 75, 100}) {
-      expect_ours(test::make_jpeg(
-          {.width = 120, .height = 90, .quality = quality, .longest_first = true, .noise = noise}));
-    }
-  }
+  for (const auto& [noise, quality] : test::product({0U, 255U}, {10, 75, 100}))
+    expect_ours(test::make_jpeg(
+        {.width = 120, .height = 90, .quality = quality, .longest_first = true, .noise = noise}));
 }
 
 TEST_F(JpegEntropy, decodes_large_images) {
@@ -159,10 +150,7 @@ TEST_F(JpegEntropy, decodes_photos) {
 }
 
 Bytes with_inserted(const Bytes& file, std::size_t at, const std::vector<std::uint8_t>& what) {
-  Bytes out = file;
-  const auto bytes = std::as_bytes(std::span(what));
-  out.insert(out.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin(), bytes.end());
-  return out;
+  return test::with_inserted(file, at, std::as_bytes(std::span(what)));
 }
 
 // Places of the markers 0xFF, `marker` .. `last` behind the scan header; with 0 of stuffed bytes.
@@ -247,7 +235,7 @@ int times_asked(const Bytes& file) {
   int asked = 0;
   LoadOptions options{.memory = Memory::mem};
   options.is_cancelled = [&asked] { return ++asked < 0; };
-  EXPECT_TRUE(load_image(std::span<const std::byte>(file), options));
+  EXPECT_TRUE(test::load(file, options));
   return asked;
 }
 
@@ -264,7 +252,7 @@ TEST_F(JpegEntropy, second_decode_may_be_cancelled) {
   int asked = 0;
   LoadOptions options{.memory = Memory::mem};
   options.is_cancelled = [&asked, all] { return ++asked == all - 2; };
-  EXPECT_FAILS(load_image(std::span<const std::byte>(file), options), Errc::cancelled);
+  EXPECT_FAILS(test::load(file, options), Errc::cancelled);
 }
 
 TEST_F(JpegEntropy, short_scans_are_left_to_libjpeg_until_their_tables_are_made) {

@@ -7,12 +7,14 @@
 
 #include "codec/png/png_decode.h"
 #include "codec/png_writer.h"
+#include "support/product.h"
 #include "support/properties.h"
 #include "support/result.h"
 
 namespace halyard {
 namespace {
 
+using F = PixelFormat;
 using test::Bytes;
 using test::png_chunk;
 using test::RawPng;
@@ -50,13 +52,10 @@ std::string decoded(const Bytes& file, PixelFormat format, DType dtype, std::siz
 }
 
 void expect_equal_ways(const Bytes& file) {
-  for (const PixelFormat format :
-       {PixelFormat::rgb, PixelFormat::rgba, PixelFormat::bgra, PixelFormat::grey}) {
-    for (const DType dtype : {DType::u8, DType::i8, DType::u16, DType::f32}) {
-      ASSERT_TRUE(decoded(file, format, dtype, any_memory) == decoded(file, format, dtype, 0))
-          << to_string(format) << " " << to_string(dtype);
-    }
-  }
+  for (const auto& [format, dtype] : test::product({F::rgb, F::rgba, F::bgra, F::grey},
+                                                   {DType::u8, DType::i8, DType::u16, DType::f32}))
+    ASSERT_TRUE(decoded(file, format, dtype, any_memory) == decoded(file, format, dtype, 0))
+        << to_string(format) << " " << to_string(dtype);
 }
 
 struct Kind {
@@ -105,10 +104,9 @@ TEST(PngInflate, random_images_give_libspngs_pixels) {
     const auto seed = *rc::gen::arbitrary<unsigned>();
     const Bytes file = test::png_file(random_image(kind, width, height, seed));
     RC_ASSERT(is_inflated(file));
-    for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::bgra, PixelFormat::grey}) {
-      for (const DType dtype : {DType::u8, DType::u16}) {
+    for (const PixelFormat format : {F::rgb, F::bgra, F::grey}) {
+      for (const DType dtype : {DType::u8, DType::u16})
         RC_ASSERT(decoded(file, format, dtype, any_memory) == decoded(file, format, dtype, 0));
-      }
     }
   });
 }
@@ -190,7 +188,7 @@ TEST(PngInflate, wrong_checksum_of_any_data_chunk_is_left_to_libspng) {
     Bytes damaged = file;
     damaged[at] ^= std::byte{1};
     EXPECT_FALSE(is_inflated(damaged));
-    EXPECT_EQ(code_of(load_image(std::span<const std::byte>(damaged))), Errc::corrupt);
+    EXPECT_FAILS(test::load(damaged), Errc::corrupt);
   }
 }
 
@@ -203,9 +201,8 @@ TEST(PngInflate, stays_within_the_memory_that_may_be_taken) {
   spec.data_chunk = spec.data.size();
   EXPECT_FALSE(is_inflated(test::png_file(spec), rows - 1));
   EXPECT_TRUE(is_inflated(test::png_file(spec), rows));
-  LoadOptions options;
-  options.limits.max_bytes = spec.width * spec.height * 3;
-  EXPECT_TRUE(load_image(std::span<const std::byte>(test::png_file(spec)), options));
+  EXPECT_TRUE(
+      test::load(test::png_file(spec), {.limits = {.max_bytes = spec.width * spec.height * 3}}));
 }
 
 TEST(PngInflate, no_more_than_the_header_says_is_inflated) {
@@ -214,7 +211,7 @@ TEST(PngInflate, no_more_than_the_header_says_is_inflated) {
                     .data_chunk = 1 << 20};
   const Bytes file = test::png_file(bomb);
   EXPECT_FALSE(is_inflated(file, 1000 + bomb.data.size()));
-  EXPECT_TRUE(load_image(std::span<const std::byte>(file))) << "libspng reads its first 8 rows";
+  EXPECT_TRUE(test::load(file)) << "libspng reads its first 8 rows";
 }
 
 TEST(PngInflate, cancelling_is_asked_before_each_row) {
@@ -223,11 +220,11 @@ TEST(PngInflate, cancelling_is_asked_before_each_row) {
   int asked = 0;
   LoadOptions options;
   options.is_cancelled = [&asked] { return ++asked == 6; };
-  EXPECT_EQ(code_of(load_image(std::span<const std::byte>(file), options)), Errc::cancelled);
+  EXPECT_FAILS(test::load(file, options), Errc::cancelled);
   EXPECT_EQ(asked, 6);
   options.is_cancelled = [&asked] { return ++asked < 0; };
   asked = 0;
-  ASSERT_TRUE(load_image(std::span<const std::byte>(file), options));
+  ASSERT_TRUE(test::load(file, options));
   EXPECT_EQ(asked, 11);
 }
 

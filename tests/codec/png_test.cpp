@@ -4,12 +4,16 @@
 
 #include "codec/png_writer.h"
 #include "codec/support.h"
+#include "support/product.h"
 #include "support/result.h"
 
 namespace halyard {
 namespace {
 
+using F = PixelFormat;
 using test::Bytes;
+using test::elements;
+using test::load_as;
 using test::plane_bytes;
 using test::PngSpec;
 
@@ -28,30 +32,26 @@ std::vector<T> pattern(std::size_t count) {
   return out;
 }
 
-template <class T>
-std::vector<T> elements(const Tensor& image) {
-  const auto raw = plane_bytes(image, 0);
-  std::vector<T> out(raw.size() / sizeof(T));
-  std::memcpy(out.data(), raw.data(), raw.size());
-  return out;
-}
-
-Result<Tensor> load_as(const Bytes& file, PixelFormat format, DType dtype) {
-  HALYARD_TRY(const auto header, peek(file));
-  HALYARD_TRY(auto image, Tensor::create_image(header.width, header.height, format, dtype));
-  HALYARD_RETURN_IF_ERROR(load_into(image, file, {.format = format}));
-  return image;
-}
-
 struct Kind {
   int color_type;
   std::size_t channels;
   PixelFormat native;
 };
-constexpr Kind kinds[] = {{0, 1, PixelFormat::grey},
-                          {2, 3, PixelFormat::rgb},
-                          {4, 2, PixelFormat::grey},
-                          {6, 4, PixelFormat::rgba}};
+constexpr Kind kinds[] = {{0, 1, F::grey}, {2, 3, F::rgb}, {4, 2, F::grey}, {6, 4, F::rgba}};
+
+/// The elements of one file as u8, i8, u16 and f32.
+struct EveryDtype {
+  std::vector<std::uint8_t> u8;
+  std::vector<std::int8_t> i8;
+  std::vector<std::uint16_t> u16;
+  std::vector<float> f32;
+};
+EveryDtype every_dtype(const Bytes& file, PixelFormat format) {
+  return {elements<std::uint8_t>(*load_as(file, format, DType::u8)),
+          elements<std::int8_t>(*load_as(file, format, DType::i8)),
+          elements<std::uint16_t>(*load_as(file, format, DType::u16)),
+          elements<float>(*load_as(file, format, DType::f32))};
+}
 
 class PngLayout : public testing::TestWithParam<std::tuple<Kind, bool>> {};
 
@@ -62,21 +62,12 @@ TEST_P(PngLayout, eight_bit_samples_arrive_unchanged_in_every_element_type) {
     const Bytes file = test::make_png(
         {.width = width, .height = 9, .color_type = kind.color_type, .interlaced = interlaced},
         as_bytes(samples));
-    const auto header = peek(file);
-    ASSERT_TRUE(header) << header.error().message();
-    EXPECT_EQ(header->native_format, kind.native);
-    EXPECT_EQ(header->components, static_cast<int>(kind.channels));
-    EXPECT_EQ(header->progressive, interlaced);
+    ASSERT_VALUE(const auto header, peek(file));
+    EXPECT_EQ(header.native_format, kind.native);
+    EXPECT_EQ(header.components, static_cast<int>(kind.channels));
+    EXPECT_EQ(header.progressive, interlaced);
     const std::size_t step = kind.channels == 2 ? 2 : 1;
-    const auto u8 = load_as(file, kind.native, DType::u8);
-    const auto i8 = load_as(file, kind.native, DType::i8);
-    const auto u16 = load_as(file, kind.native, DType::u16);
-    const auto f32 = load_as(file, kind.native, DType::f32);
-    ASSERT_TRUE(u8 && i8 && u16 && f32);
-    const auto a = elements<std::uint8_t>(*u8);
-    const auto b = elements<std::int8_t>(*i8);
-    const auto c = elements<std::uint16_t>(*u16);
-    const auto d = elements<float>(*f32);
+    const auto [a, b, c, d] = every_dtype(file, kind.native);
     ASSERT_EQ(a.size(), samples.size() / step);
     for (std::size_t i = 0; i < a.size(); ++i) {
       const std::uint8_t v = samples[i * step];
@@ -99,15 +90,7 @@ TEST_P(PngLayout, sixteen_bit_samples_become_the_nearest_code_or_stay) {
                                     as_bytes(samples));
   EXPECT_EQ(peek(file)->bit_depth, 16);
   const std::size_t step = kind.channels == 2 ? 2 : 1;
-  const auto u8 = load_as(file, kind.native, DType::u8);
-  const auto i8 = load_as(file, kind.native, DType::i8);
-  const auto u16 = load_as(file, kind.native, DType::u16);
-  const auto f32 = load_as(file, kind.native, DType::f32);
-  ASSERT_TRUE(u8 && i8 && u16 && f32);
-  const auto a = elements<std::uint8_t>(*u8);
-  const auto b = elements<std::int8_t>(*i8);
-  const auto c = elements<std::uint16_t>(*u16);
-  const auto d = elements<float>(*f32);
+  const auto [a, b, c, d] = every_dtype(file, kind.native);
   ASSERT_EQ(a.size(), samples.size() / step);
   for (std::size_t i = 0; i < a.size(); ++i) {
     const std::uint16_t v = samples[i * step];
@@ -128,27 +111,21 @@ INSTANTIATE_TEST_SUITE_P(Kinds, PngLayout,
                          testing::Combine(testing::ValuesIn(kinds), testing::Bool()), layout_name);
 
 TEST(Png, grey_of_fewer_bits_spreads_over_eight) {
-  for (const int depth : {1, 2, 4}) {
-    for (const bool interlaced : {false, true}) {
-      // 9 pixels a row: the last byte of a row is part-used.
-      const auto row_bytes = static_cast<std::size_t>((9 * depth + 7) / 8);
-      const auto samples = pattern<std::uint8_t>(row_bytes * 5);
-      const Bytes file = test::make_png(
-          {.width = 9, .height = 5, .depth = depth, .color_type = 0, .interlaced = interlaced},
-          as_bytes(samples));
-      const auto image = load_image(std::span<const std::byte>(file));
-      ASSERT_TRUE(image) << image.error().message();
-      const auto got = plane_bytes(*image, 0);
-      const int maximum = (1 << depth) - 1;
-      for (std::size_t y = 0; y < 5; ++y) {
-        for (std::size_t x = 0; x < 9; ++x) {
-          const std::size_t bit = x * static_cast<std::size_t>(depth);
-          const int stored =
-              samples[y * row_bytes + bit / 8] >> (8 - depth - static_cast<int>(bit % 8)) & maximum;
-          ASSERT_EQ(got[y * 9 + x], stored * 255 / maximum)
-              << depth << " bits at " << x << "," << y;
-        }
-      }
+  for (const auto& [depth, interlaced] : test::product({1, 2, 4}, {false, true})) {
+    // 9 pixels a row: the last byte of a row is part-used.
+    const auto row_bytes = static_cast<std::size_t>((9 * depth + 7) / 8);
+    const auto samples = pattern<std::uint8_t>(row_bytes * 5);
+    const Bytes file = test::make_png(
+        {.width = 9, .height = 5, .depth = depth, .color_type = 0, .interlaced = interlaced},
+        as_bytes(samples));
+    ASSERT_VALUE(const auto image, test::load(file));
+    const auto got = plane_bytes(image, 0);
+    const int maximum = (1 << depth) - 1;
+    for (const auto [y, x] : test::grid<std::size_t>(5, 9)) {
+      const std::size_t bit = x * static_cast<std::size_t>(depth);
+      const int stored =
+          samples[y * row_bytes + bit / 8] >> (8 - depth - static_cast<int>(bit % 8)) & maximum;
+      ASSERT_EQ(got[y * 9 + x], stored * 255 / maximum) << depth << " bits at " << x << "," << y;
     }
   }
 }
@@ -160,17 +137,17 @@ TEST(Png, palette_expands_and_its_transparency_makes_rgba) {
   const Bytes opaque = test::make_png(spec, as_bytes(indices));
   EXPECT_TRUE(peek(opaque)->palette);
   EXPECT_EQ(peek(opaque)->components, 3);
-  const auto rgb = load_image(std::span<const std::byte>(opaque));
-  ASSERT_TRUE(rgb) << rgb.error().message();
-  EXPECT_EQ(rgb->format(), PixelFormat::rgb);
+  const auto rgb = test::load(opaque);
+  ASSERT_OK(rgb);
+  EXPECT_EQ(rgb->format(), F::rgb);
   EXPECT_EQ(plane_bytes(*rgb, 0), (std::vector<std::uint8_t>{10, 20, 30, 200, 100, 0, 1, 2, 3, 1, 2,
                                                              3, 200, 100, 0, 10, 20, 30}));
   spec.palette_alpha = {0, 128};
   const Bytes clear = test::make_png(spec, as_bytes(indices));
   EXPECT_EQ(peek(clear)->components, 4);
-  const auto rgba = load_image(std::span<const std::byte>(clear));
-  ASSERT_TRUE(rgba) << rgba.error().message();
-  EXPECT_EQ(rgba->format(), PixelFormat::rgba);
+  const auto rgba = test::load(clear);
+  ASSERT_OK(rgba);
+  EXPECT_EQ(rgba->format(), F::rgba);
   EXPECT_EQ(plane_bytes(*rgba, 0),
             (std::vector<std::uint8_t>{10, 20, 30, 0,   200, 100, 0, 128, 1,  2,  3,  255,
                                        1,  2,  3,  255, 200, 100, 0, 128, 10, 20, 30, 0}));
@@ -180,10 +157,8 @@ TEST(Png, transparent_colour_makes_rgba) {
   const std::vector<std::uint8_t> samples = {9, 8, 7, 1, 2, 3};
   PngSpec spec{.width = 2, .height = 1};
   spec.transparent_color = {9, 8, 7};
-  const Bytes file = test::make_png(spec, as_bytes(samples));
-  const auto image = load_image(std::span<const std::byte>(file));
-  ASSERT_TRUE(image) << image.error().message();
-  EXPECT_EQ(plane_bytes(*image, 0), (std::vector<std::uint8_t>{9, 8, 7, 0, 1, 2, 3, 255}));
+  ASSERT_VALUE(const auto image, test::load(test::make_png(spec, as_bytes(samples))));
+  EXPECT_EQ(plane_bytes(image, 0), (std::vector<std::uint8_t>{9, 8, 7, 0, 1, 2, 3, 255}));
 }
 
 TEST(Png, transparency_behind_the_data_is_none) {
@@ -199,12 +174,11 @@ TEST(Png, transparency_behind_the_data_is_none) {
     const std::size_t row_bytes = 8 * test::png_pixel_bytes(spec);
     spec.data = test::zlib_stream(std::string(8 * (1 + row_bytes), '\0'));
     spec.after_data = c.transparency;
-    const auto late = peek(test::png_file(spec));
-    ASSERT_TRUE(late) << late.error().message();
-    EXPECT_EQ(late->native_format, PixelFormat::rgb) << c.color_type;
+    ASSERT_VALUE(const auto late, peek(test::png_file(spec)));
+    EXPECT_EQ(late.native_format, F::rgb) << c.color_type;
     spec.before_data += c.transparency;
     spec.after_data = "";
-    EXPECT_EQ(peek(test::png_file(spec))->native_format, PixelFormat::rgba) << c.color_type;
+    EXPECT_EQ(peek(test::png_file(spec))->native_format, F::rgba) << c.color_type;
   }
 }
 
@@ -220,9 +194,8 @@ TEST(Png, that_starts_with_another_chunk_is_corrupt) {
     Bytes before = instead;
     instead.insert(instead.end(), file.begin() + behind, file.end());
     before.insert(before.end(), file.begin() + 8, file.end());
-    for (const Bytes& bad : {instead, before}) {
+    for (const Bytes& bad : {instead, before})
       EXPECT_FAILS(peek(bad), Errc::corrupt, "header chunk") << type;
-    }
   }
 }
 
@@ -232,21 +205,20 @@ TEST(Png, asked_formats_reorder_add_and_drop_channels) {
   const auto get = [&](PixelFormat format) {
     return plane_bytes(*load_as(file, format, DType::u8), 0);
   };
-  EXPECT_EQ(get(PixelFormat::bgra),
-            (std::vector<std::uint8_t>{0, 0, 255, 40, 0, 255, 0, 50, 255, 0, 0, 60}));
-  EXPECT_EQ(get(PixelFormat::rgb), (std::vector<std::uint8_t>{255, 0, 0, 0, 255, 0, 0, 0, 255}));
-  EXPECT_EQ(get(PixelFormat::grey), (std::vector<std::uint8_t>{76, 150, 29}));
+  EXPECT_EQ(get(F::bgra), (std::vector<std::uint8_t>{0, 0, 255, 40, 0, 255, 0, 50, 255, 0, 0, 60}));
+  EXPECT_EQ(get(F::rgb), (std::vector<std::uint8_t>{255, 0, 0, 0, 255, 0, 0, 0, 255}));
+  EXPECT_EQ(get(F::grey), (std::vector<std::uint8_t>{76, 150, 29}));
   const std::vector<std::uint8_t> greys = {7, 200};
   const Bytes grey = test::make_png({.width = 2, .height = 1, .color_type = 0}, as_bytes(greys));
-  EXPECT_EQ(plane_bytes(*load_as(grey, PixelFormat::rgba, DType::u8), 0),
+  EXPECT_EQ(plane_bytes(*load_as(grey, F::rgba, DType::u8), 0),
             (std::vector<std::uint8_t>{7, 7, 7, 255, 200, 200, 200, 255}));
 }
 
 TEST(Png, bgra_of_other_element_types_agrees_with_u8) {
   const auto samples = pattern<std::uint8_t>(7 * 3 * 4);
   const Bytes file = test::make_png({.width = 7, .height = 3, .color_type = 6}, as_bytes(samples));
-  const auto u8 = elements<std::uint8_t>(*load_as(file, PixelFormat::bgra, DType::u8));
-  const auto u16 = elements<std::uint16_t>(*load_as(file, PixelFormat::bgra, DType::u16));
+  const auto u8 = elements<std::uint8_t>(*load_as(file, F::bgra, DType::u8));
+  const auto u16 = elements<std::uint16_t>(*load_as(file, F::bgra, DType::u16));
   for (std::size_t i = 0; i < u8.size(); ++i)
     ASSERT_EQ(u16[i], u8[i] * 257);
 }
@@ -256,16 +228,12 @@ TEST(Png, rows_keep_the_destinations_pitch_and_padding) {
   for (const bool interlaced : {false, true}) {
     const Bytes file =
         test::make_png({.width = 13, .height = 9, .interlaced = interlaced}, as_bytes(samples));
-    for (const PixelFormat format :
-         {PixelFormat::rgb, PixelFormat::rgba, PixelFormat::bgra, PixelFormat::grey}) {
-      for (const DType dtype : {DType::u8, DType::i8, DType::u16, DType::f32}) {
-        auto guarded = test::make_guarded(13, 9, format, 12, dtype);
-        const auto done = load_into(guarded->tensor, file, {.format = format});
-        ASSERT_TRUE(done) << done.error().message();
-        EXPECT_TRUE(test::padding_is_intact(*guarded)) << to_string(format) << to_string(dtype);
-        const auto fresh = load_as(file, format, dtype);
-        EXPECT_EQ(plane_bytes(guarded->tensor, 0), plane_bytes(*fresh, 0));
-      }
+    for (const auto& [format, dtype] : test::product(
+             {F::rgb, F::rgba, F::bgra, F::grey}, {DType::u8, DType::i8, DType::u16, DType::f32})) {
+      auto guarded = test::make_guarded(13, 9, format, 12, dtype);
+      ASSERT_OK(load_into(guarded->tensor, file, {.format = format}));
+      EXPECT_TRUE(test::padding_is_intact(*guarded)) << to_string(format) << to_string(dtype);
+      EXPECT_EQ(plane_bytes(guarded->tensor, 0), plane_bytes(*load_as(file, format, dtype), 0));
     }
   }
 }
@@ -273,10 +241,10 @@ TEST(Png, rows_keep_the_destinations_pitch_and_padding) {
 TEST(Png, colorimetry_says_srgb_or_only_the_range) {
   const auto samples = pattern<std::uint8_t>(12);
   const Bytes rgb = test::make_png({.width = 2, .height = 2}, as_bytes(samples));
-  const auto color = load_image(std::span<const std::byte>(rgb));
+  const auto color = test::load(rgb);
   EXPECT_EQ(color->colorimetry(), (Colorimetry{ColorSpace::srgb, ColorTransfer::srgb,
                                                ColorEncoding::unknown, ColorRange::full}));
-  const auto grey = load_image(std::span<const std::byte>(rgb), {.format = PixelFormat::grey});
+  const auto grey = test::load(rgb, {.format = F::grey});
   EXPECT_EQ(grey->colorimetry(), Colorimetry{.range = ColorRange::full});
 }
 
@@ -287,13 +255,11 @@ struct Real {
 };
 
 TEST(Png, photos_decode_and_agree_with_each_other) {
-  constexpr Real photos[] = {{"bus_161_rgb8.png", PixelFormat::rgb, 8},
-                             {"bus_161_rgba8.png", PixelFormat::rgba, 8},
-                             {"bus_161_gray8.png", PixelFormat::grey, 8},
-                             {"bus_161_gray8_alpha8.png", PixelFormat::grey, 8},
-                             {"bus_161_rgb16.png", PixelFormat::rgb, 16},
-                             {"bus_161_palette8.png", PixelFormat::rgb, 8},
-                             {"bus_161_rgb8_interlaced.png", PixelFormat::rgb, 8}};
+  constexpr Real photos[] = {
+      {"bus_161_rgb8.png", F::rgb, 8},           {"bus_161_rgba8.png", F::rgba, 8},
+      {"bus_161_gray8.png", F::grey, 8},         {"bus_161_gray8_alpha8.png", F::grey, 8},
+      {"bus_161_rgb16.png", F::rgb, 16},         {"bus_161_palette8.png", F::rgb, 8},
+      {"bus_161_rgb8_interlaced.png", F::rgb, 8}};
   std::vector<std::vector<std::uint8_t>> pixels;
   for (const Real& real : photos) {
     HALYARD_PHOTO(file, real.name);
@@ -303,18 +269,16 @@ TEST(Png, photos_decode_and_agree_with_each_other) {
     EXPECT_EQ(header->bit_depth, real.depth) << real.name;
     EXPECT_EQ(header->width, 121U);
     EXPECT_EQ(header->height, 161U);
-    const auto image = load_image(std::span<const std::byte>(file));
+    const auto image = test::load(file);
     ASSERT_TRUE(image) << real.name << image.error().message();
     pixels.push_back(plane_bytes(*image, 0));
   }
   EXPECT_EQ(pixels[6], pixels[0]);
   EXPECT_EQ(pixels[3], pixels[2]);
-  for (std::size_t i = 0; i < 121 * 161; ++i) {
-    for (std::size_t c = 0; c < 3; ++c) {
-      ASSERT_EQ(pixels[1][4 * i + c], pixels[0][3 * i + c]);
-      // One rounds a division by 257, the other drops the low byte.
-      ASSERT_NEAR(pixels[4][3 * i + c], pixels[0][3 * i + c], 1);
-    }
+  for (const auto [i, c] : test::grid<std::size_t>(121 * 161, 3)) {
+    ASSERT_EQ(pixels[1][4 * i + c], pixels[0][3 * i + c]);
+    // One rounds a division by 257, the other drops the low byte.
+    ASSERT_NEAR(pixels[4][3 * i + c], pixels[0][3 * i + c], 1);
   }
 }
 

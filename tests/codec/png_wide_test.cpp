@@ -8,11 +8,15 @@
 #include "codec/png/png_narrow.h"
 #include "codec/support.h"
 #include "halyard/image.h"
+#include "support/product.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
 
+using F = PixelFormat;
 using test::Bytes;
+using test::elements;
 using test::plane_bytes;
 
 constexpr int maximum = 65535;
@@ -36,18 +40,7 @@ Bytes all_samples(int color_type, std::size_t channels, bool interlaced) {
 }
 
 Tensor load_as(const Bytes& file, PixelFormat format, DType dtype) {
-  Tensor image = Tensor::create_image(256, 256, format, dtype).value();
-  const auto status = load_into(image, file, {.format = format});
-  EXPECT_TRUE(status) << status.error().message();
-  return image;
-}
-
-template <class T>
-std::vector<T> elements(const Tensor& image) {
-  const auto raw = plane_bytes(image, 0);
-  std::vector<T> out(raw.size() / sizeof(T));
-  std::memcpy(out.data(), raw.data(), raw.size());
-  return out;
+  return test::load_as(file, format, dtype).value();
 }
 
 struct Kind {
@@ -57,21 +50,19 @@ struct Kind {
 constexpr Kind kinds[] = {{0, 1}, {2, 3}, {4, 2}, {6, 4}};
 
 TEST(PngWide, bytes_are_the_nearest_codes_of_all_that_sixteen_bits_hold) {
-  for (const Kind& kind : kinds) {
-    for (const bool interlaced : {false, true}) {  // libspng's way, where it is
-      const Bytes file = all_samples(kind.color_type, kind.channels, interlaced);
-      for (const PixelFormat format :
-           {PixelFormat::rgb, PixelFormat::rgba, PixelFormat::bgra, PixelFormat::grey}) {
-        SCOPED_TRACE(std::string(to_string(format)) + " of type " +
-                     std::to_string(kind.color_type) + (interlaced ? ", interlaced" : ""));
-        const auto all = elements<std::uint16_t>(load_as(file, format, DType::u16));
-        const auto bytes = elements<std::uint8_t>(load_as(file, format, DType::u8));
-        const auto shifted = elements<std::int8_t>(load_as(file, format, DType::i8));
-        ASSERT_EQ(bytes.size(), all.size());
-        for (std::size_t i = 0; i < all.size(); ++i) {
-          ASSERT_EQ(bytes[i], nearest(all[i])) << all[i];
-          ASSERT_EQ(shifted[i], nearest(all[i]) - 128) << all[i];
-        }
+  for (const auto& [kind, interlaced] :
+       test::product(kinds, {false, true})) {  // libspng's way, where it is
+    const Bytes file = all_samples(kind.color_type, kind.channels, interlaced);
+    for (const PixelFormat format : {F::rgb, F::rgba, F::bgra, F::grey}) {
+      SCOPED_TRACE(std::string(to_string(format)) + " of type " + std::to_string(kind.color_type) +
+                   (interlaced ? ", interlaced" : ""));
+      const auto all = elements<std::uint16_t>(load_as(file, format, DType::u16));
+      const auto bytes = elements<std::uint8_t>(load_as(file, format, DType::u8));
+      const auto shifted = elements<std::int8_t>(load_as(file, format, DType::i8));
+      ASSERT_EQ(bytes.size(), all.size());
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        ASSERT_EQ(bytes[i], nearest(all[i])) << all[i];
+        ASSERT_EQ(shifted[i], nearest(all[i]) - 128) << all[i];
       }
     }
   }
@@ -79,17 +70,14 @@ TEST(PngWide, bytes_are_the_nearest_codes_of_all_that_sixteen_bits_hold) {
 
 TEST(PngWide, bytes_are_those_that_convert_makes_of_all_sixteen_bits) {
   auto processor = Processor::create({.threads = 1}).value();
-  for (const Kind& kind : kinds) {
-    for (const bool interlaced : {false, true}) {
-      const Bytes file = all_samples(kind.color_type, kind.channels, interlaced);
-      for (const DType dtype : {DType::u8, DType::i8}) {
-        const Tensor all = load_as(file, PixelFormat::grey, DType::u16);
-        const Tensor converted = Tensor::create_image(256, 256, PixelFormat::grey, dtype).value();
-        ASSERT_TRUE(processor.convert({.src = all, .dst = converted}));
-        EXPECT_EQ(plane_bytes(load_as(file, PixelFormat::grey, dtype), 0),
-                  plane_bytes(converted, 0))
-            << kind.color_type << interlaced << to_string(dtype);
-      }
+  for (const auto& [kind, interlaced] : test::product(kinds, {false, true})) {
+    const Bytes file = all_samples(kind.color_type, kind.channels, interlaced);
+    for (const DType dtype : {DType::u8, DType::i8}) {
+      const Tensor all = load_as(file, F::grey, DType::u16);
+      const Tensor converted = Tensor::create_image(256, 256, F::grey, dtype).value();
+      ASSERT_TRUE(processor.convert({.src = all, .dst = converted}));
+      EXPECT_EQ(plane_bytes(load_as(file, F::grey, dtype), 0), plane_bytes(converted, 0))
+          << kind.color_type << interlaced << to_string(dtype);
     }
   }
 }

@@ -91,9 +91,8 @@ void set_chunks(spng_ctx* context, const PngSpec& spec) {
     spng_set_plte(context, &palette);
   }
   spng_trns transparency{};
-  for (const auto alpha : spec.palette_alpha) {
+  for (const auto alpha : spec.palette_alpha)
     transparency.type3_alpha[transparency.n_type3_entries++] = alpha;
-  }
   if (spec.transparent_color) {
     transparency.red = (*spec.transparent_color)[0];
     transparency.green = (*spec.transparent_color)[1];
@@ -114,6 +113,12 @@ Bytes photo(const std::string& name) {
   if (folder == nullptr) return {};
   auto bytes = read_file(std::string(folder) + "/photos/" + name);
   return bytes ? *bytes : Bytes{};
+}
+
+Bytes with_inserted(const Bytes& file, std::size_t at, std::span<const std::byte> extra) {
+  Bytes out = file;
+  out.insert(out.begin() + static_cast<std::ptrdiff_t>(at), extra.begin(), extra.end());
+  return out;
 }
 
 Bytes make_jpeg(const JpegSpec& spec) {
@@ -238,9 +243,8 @@ std::vector<std::uint8_t> plane_bytes(const Tensor& image, std::size_t index,
   const auto& plane = map->plane(index);
   const std::size_t bytes = row_bytes == 0 ? plane.row_bytes : row_bytes;
   std::vector<std::uint8_t> out(bytes * plane.rows);
-  for (std::size_t y = 0; y < plane.rows; ++y) {
+  for (std::size_t y = 0; y < plane.rows; ++y)
     std::memcpy(out.data() + y * bytes, plane.data + y * plane.stride_bytes, bytes);
-  }
   return out;
 }
 

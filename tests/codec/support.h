@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,6 +28,25 @@ Bytes photo(const std::string& name);
 #define HALYARD_PHOTO(variable, name)                                   \
   const ::halyard::test::Bytes variable = ::halyard::test::photo(name); \
   if (variable.empty()) GTEST_SKIP() << "HALYARD_TESTDATA_DIR has no photos/" << (name)
+
+inline Result<Tensor> load(std::span<const std::byte> file, const LoadOptions& options = {}) {
+  return load_image(file, options);
+}
+
+/// `file` as an image of its own size.
+inline Result<Tensor> load_as(std::span<const std::byte> file, PixelFormat format, DType dtype) {
+  HALYARD_TRY(const auto header, peek(file));
+  HALYARD_TRY(auto image, Tensor::create_image(header.width, header.height, format, dtype));
+  HALYARD_RETURN_IF_ERROR(load_into(image, file, {.format = format}));
+  return image;
+}
+
+/// The first plane's elements.
+template <class T>
+std::vector<T> elements(const Tensor& image);
+
+/// `file` with `extra` put in at `at`.
+Bytes with_inserted(const Bytes& file, std::size_t at, std::span<const std::byte> extra);
 
 enum class Stored { ycbcr, rgb, grey, cmyk };
 
@@ -79,5 +99,13 @@ bool padding_is_intact(const Guarded& image);
 /// Rows of plane `index` without padding. `row_bytes` 0: the plane's own.
 std::vector<std::uint8_t> plane_bytes(const Tensor& image, std::size_t index,
                                       std::size_t row_bytes = 0);
+
+template <class T>
+std::vector<T> elements(const Tensor& image) {
+  const auto raw = plane_bytes(image, 0);
+  std::vector<T> out(raw.size() / sizeof(T));
+  std::memcpy(out.data(), raw.data(), raw.size());
+  return out;
+}
 
 }  // namespace halyard::test

@@ -17,6 +17,8 @@
 
 #include "conformance/buffer_support.h"
 #include "halyard/buffer.h"
+#include "support/result.h"
+#include "support/threads.h"
 
 namespace halyard::conformance {
 
@@ -75,12 +77,11 @@ TEST_P(BufferConformance, starts_zero_filled_and_aligned) {
     ASSERT_TRUE(buffer);
     EXPECT_EQ(buffer->size_bytes(), expected_size(size));
     EXPECT_EQ(buffer->memory(), GetParam().memory);
-    const auto map = buffer->map(Access::read);
-    ASSERT_TRUE(map);
-    ASSERT_EQ(map->bytes().size(), expected_size(size));
-    EXPECT_TRUE(std::all_of(map->bytes().begin(), map->bytes().end(),
+    ASSERT_VALUE(const auto map, buffer->map(Access::read));
+    ASSERT_EQ(map.bytes().size(), expected_size(size));
+    EXPECT_TRUE(std::all_of(map.bytes().begin(), map.bytes().end(),
                             [](std::byte b) { return b == std::byte{0}; }));
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(map->bytes().data()) % 64, 0U);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(map.bytes().data()) % 64, 0U);
   }
 }
 
@@ -88,21 +89,19 @@ TEST_P(BufferConformance, comes_in_every_size) {
   for (const std::size_t size : {1U, 2U, 4095U, 4096U, 4097U, 65536U, 65537U, 1382400U, 8294400U}) {
     const auto buffer = make(size);
     ASSERT_TRUE(buffer) << size;
-    const auto map = buffer->map(Access::read_write);
-    ASSERT_TRUE(map);
-    map->writable_bytes().front() = std::byte{1};
-    map->writable_bytes().back() = std::byte{2};
-    EXPECT_EQ(map->bytes().back(), std::byte{2}) << size;
-    EXPECT_EQ(map->bytes().size(), expected_size(size));
+    ASSERT_VALUE(const auto map, buffer->map(Access::read_write));
+    map.writable_bytes().front() = std::byte{1};
+    map.writable_bytes().back() = std::byte{2};
+    EXPECT_EQ(map.bytes().back(), std::byte{2}) << size;
+    EXPECT_EQ(map.bytes().size(), expected_size(size));
   }
 }
 
 TEST_P(BufferConformance, keeps_what_was_written) {
   const auto buffer = make(5000);
   {
-    const auto map = buffer->map(Access::write);
-    ASSERT_TRUE(map);
-    std::memset(map->writable_bytes().data(), 0x5a, 5000);
+    ASSERT_VALUE(const auto map, buffer->map(Access::write));
+    std::memset(map.writable_bytes().data(), 0x5a, 5000);
   }
   const auto map = buffer->map(Access::read);
   EXPECT_EQ(map->bytes()[0], std::byte{0x5a});
@@ -113,10 +112,9 @@ TEST_P(BufferConformance, maps_for_every_access) {
   const auto buffer = make(4096);
   for (int round = 1; round <= 3; ++round) {
     for (const Access access : {Access::write, Access::read_write}) {
-      const auto map = buffer->map(access);
-      ASSERT_TRUE(map);
-      EXPECT_EQ(map->access(), access);
-      map->writable_bytes()[static_cast<std::size_t>(round)] = static_cast<std::byte>(round);
+      ASSERT_VALUE(const auto map, buffer->map(access));
+      EXPECT_EQ(map.access(), access);
+      map.writable_bytes()[static_cast<std::size_t>(round)] = static_cast<std::byte>(round);
     }
     const auto map = buffer->map(Access::read);
     EXPECT_EQ(map->access(), Access::read);
@@ -154,36 +152,24 @@ TEST_P(BufferConformance, concurrent_maps_see_the_same_bytes) {
   const auto second = buffer->map(Access::read);
   first->writable_bytes()[7] = std::byte{9};
   EXPECT_EQ(second->bytes()[7], std::byte{9});
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&buffer] {
-      for (int round = 0; round < 200; ++round) {
-        const auto map = buffer->map(Access::read);
-        ASSERT_TRUE(map);
-        ASSERT_EQ(map->bytes()[7], std::byte{9});
-      }
-    });
-  }
-  for (auto& thread : threads)
-    thread.join();
+  test::on_threads(4, [&buffer](std::size_t) {
+    for (int round = 0; round < 200; ++round) {
+      ASSERT_VALUE(const auto map, buffer->map(Access::read));
+      ASSERT_EQ(map.bytes()[7], std::byte{9});
+    }
+  });
 }
 
 TEST_P(BufferConformance, threads_write_regions_of_their_own) {
   const auto buffer = make(4096);
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < 4; ++i) {
-    threads.emplace_back([&buffer, i] {
-      const ByteRegion mine{i * 1024, 1024};
-      for (int round = 0; round < 200; ++round) {
-        const auto map = buffer->map(Access::write, std::span(&mine, 1));
-        ASSERT_TRUE(map) << map.error().message();
-        std::memset(map->writable_bytes().data() + mine.offset_bytes, static_cast<int>(i + 1),
-                    mine.row_bytes);
-      }
-    });
-  }
-  for (auto& thread : threads)
-    thread.join();
+  test::on_threads(4, [&buffer](std::size_t i) {
+    const ByteRegion mine{i * 1024, 1024};
+    for (int round = 0; round < 200; ++round) {
+      ASSERT_VALUE(const auto map, buffer->map(Access::write, std::span(&mine, 1)));
+      std::memset(map.writable_bytes().data() + mine.offset_bytes, static_cast<int>(i + 1),
+                  mine.row_bytes);
+    }
+  });
   const auto map = buffer->map(Access::read);
   for (std::size_t i = 0; i < 4096; ++i)
     ASSERT_EQ(map->bytes()[i], static_cast<std::byte>(i / 1024 + 1)) << i;
@@ -205,13 +191,12 @@ TEST_P(BufferConformance, one_thread_at_a_time_writes_a_region) {
 
 TEST_P(BufferConformance, a_map_outlives_the_last_owner) {
   auto buffer = make(128);
-  auto map = buffer->map(Access::read_write);
-  ASSERT_TRUE(map);
+  ASSERT_VALUE(auto map, buffer->map(Access::read_write));
   const std::weak_ptr<Buffer> watch = buffer;
   buffer.reset();
   EXPECT_FALSE(watch.expired());
-  map->writable_bytes()[127] = std::byte{3};
-  { const Map moved = *std::move(map); }
+  map.writable_bytes()[127] = std::byte{3};
+  { const Map moved = std::move(map); }
   EXPECT_TRUE(watch.expired());
 }
 
@@ -247,11 +232,9 @@ TEST_P(BufferConformance, attachments_die_with_the_buffer) {
 
 TEST_P(BufferConformance, leaves_nothing_behind) {
   const auto round = [] {
-    const auto buffer = GetParam().make(4096);
-    ASSERT_TRUE(buffer) << buffer.error().message();
-    const auto map = (*buffer)->map(Access::write);
-    ASSERT_TRUE(map) << map.error().message();
-    map->writable_bytes()[4095] = std::byte{1};
+    ASSERT_VALUE(const auto buffer, GetParam().make(4096));
+    ASSERT_VALUE(const auto map, buffer->map(Access::write));
+    map.writable_bytes()[4095] = std::byte{1};
   };
   round();
   const Holdings before = holdings();

@@ -5,21 +5,22 @@
 
 #include "conformance/buffer.h"
 #include "halyard/import.h"
+#include "support/result.h"
 
 namespace halyard::conformance {
 
 class BufferSharing : public BufferConformance {};
 
 /// Ends the test for kinds without a descriptor, having seen them refuse to give one.
-#define HALYARD_NEEDS_FD(buffer)                                       \
-  do {                                                                 \
-    ASSERT_TRUE(buffer);                                               \
-    if (!GetParam().has_fd) {                                          \
-      EXPECT_EQ((buffer)->fd(), -1);                                   \
-      EXPECT_EQ((buffer)->clone_fd().error().code, Errc::unsupported); \
-      EXPECT_FALSE((buffer)->identity().has_value());                  \
-      return;                                                          \
-    }                                                                  \
+#define HALYARD_NEEDS_FD(buffer)                             \
+  do {                                                       \
+    ASSERT_TRUE(buffer);                                     \
+    if (!GetParam().has_fd) {                                \
+      EXPECT_EQ((buffer)->fd(), -1);                         \
+      EXPECT_FAILS((buffer)->clone_fd(), Errc::unsupported); \
+      EXPECT_FALSE((buffer)->identity().has_value());        \
+      return;                                                \
+    }                                                        \
   } while (false)
 
 /// Fills a buffer with bytes that depend on `seed`.
@@ -84,9 +85,8 @@ TEST_P(BufferSharing, outlives_the_process_that_made_it) {
             0);
   const Fd received = receive_fd(sockets.far.get());
   Importer importer;
-  const auto buffer = importer.import_buffer(received.get(), {.size_bytes = 12288});
-  ASSERT_TRUE(buffer) << buffer.error().message();
-  EXPECT_TRUE(has_pattern(**buffer, 5));
+  ASSERT_VALUE(const auto buffer, importer.import_buffer(received.get(), {.size_bytes = 12288}));
+  EXPECT_TRUE(has_pattern(*buffer, 5));
 }
 
 TEST_P(BufferSharing, clones_of_its_descriptor_are_the_callers_own) {
@@ -106,15 +106,13 @@ TEST_P(BufferSharing, imported_twice_is_one_buffer) {
   HALYARD_NEEDS_FD(buffer);
   Importer importer;
   const Fd clone = *buffer->clone_fd();
-  const auto first = importer.import_buffer(buffer->fd());
-  ASSERT_TRUE(first) << first.error().message();
-  const auto second = importer.import_buffer(clone.get(), {.size_bytes = 4096});
-  ASSERT_TRUE(second) << second.error().message();
-  EXPECT_EQ(*first, *second);
-  EXPECT_EQ((*first)->memory(), GetParam().memory);
-  EXPECT_EQ((*first)->identity(), buffer->identity());
-  EXPECT_EQ((*first)->is_writable(), true);
-  ASSERT_TRUE(write_pattern(**first, 8));
+  ASSERT_VALUE(const auto first, importer.import_buffer(buffer->fd()));
+  ASSERT_VALUE(const auto second, importer.import_buffer(clone.get(), {.size_bytes = 4096}));
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(first->memory(), GetParam().memory);
+  EXPECT_EQ(first->identity(), buffer->identity());
+  EXPECT_EQ(first->is_writable(), true);
+  ASSERT_TRUE(write_pattern(*first, 8));
   EXPECT_TRUE(has_pattern(*buffer, 8));
   EXPECT_EQ(importer.size(), 1U);
 }
@@ -161,11 +159,9 @@ TEST_P(BufferSharing, importing_leaves_nothing_behind) {
   HALYARD_NEEDS_FD(buffer);
   Importer importer;
   const auto round = [&] {
-    const auto imported = importer.import_buffer(buffer->fd());
-    ASSERT_TRUE(imported) << imported.error().message();
-    const auto map = (*imported)->map(Access::write);
-    ASSERT_TRUE(map) << map.error().message();
-    map->writable_bytes()[0] = std::byte{1};
+    ASSERT_VALUE(const auto imported, importer.import_buffer(buffer->fd()));
+    ASSERT_VALUE(const auto map, imported->map(Access::write));
+    map.writable_bytes()[0] = std::byte{1};
   };
   round();
   const Holdings before = holdings();

@@ -145,11 +145,6 @@ DecodeOptions all_boxes() {
   return options;
 }
 
-Tensor named(Tensor tensor, const char* name) {
-  tensor.set_name(name);
-  return tensor;
-}
-
 TEST(ClosedForm, distances_1_1_3_3_of_stride_8_are_a_box_about_12) {
   const auto out = decode_all(level({8, 8}, 8, 4, 2, BoxEncoding::direct),
                               {named(tensor_of<float>({1, 1, 1, 4}, {1, 1, 3, 3}), "boxes"),
@@ -162,11 +157,10 @@ TEST(ClosedForm, distances_1_1_3_3_of_stride_8_are_a_box_about_12) {
 }
 
 TEST(ClosedForm, cells_of_uniform_distributions_count_columns_then_rows) {
-  const auto out =
-      decode_all(level({8, 8}, 4, 16, 1, BoxEncoding::dfl),
-                 {named(tensor_of<float>({1, 2, 2, 16}, std::vector<float>(64)), "boxes"),
-                  named(tensor_of<float>({1, 2, 2, 1}, std::vector<float>(4, 0.9F)), "scores")},
-                 all_boxes());
+  const auto out = decode_all(level({8, 8}, 4, 16, 1, BoxEncoding::dfl),
+                              {named(filled<float>({1, 2, 2, 16}), "boxes"),
+                               named(filled<float>({1, 2, 2, 1}, 0.9F), "scores")},
+                              all_boxes());
   ASSERT_EQ(out.detections.size(), 4U);
   EXPECT_EQ(out.detections[0].box, (Box{-4, -4, 8, 8}));  // about (2, 2), 12 wide
   EXPECT_EQ(out.detections[1].box, (Box{0, -4, 12, 8}));  // about (6, 2)
@@ -174,13 +168,10 @@ TEST(ClosedForm, cells_of_uniform_distributions_count_columns_then_rows) {
 }
 
 TEST(ClosedForm, stored_distributions_of_zeros_reach_7_and_a_half_bins) {
-  auto zeros = quantized<std::int8_t>(
-      tensor_of<std::int8_t>({1, 2, 2, 64}, std::vector<std::int8_t>(256)), 0.1F, 0);
-  const auto out =
-      decode_all(level({16, 16}, 8, 64, 1, BoxEncoding::dfl),
-                 {named(zeros, "boxes"),
-                  named(tensor_of<float>({1, 2, 2, 1}, std::vector<float>(4, 0.9F)), "scores")},
-                 all_boxes());
+  auto zeros = quantized<std::int8_t>(filled<std::int8_t>({1, 2, 2, 64}), 0.1F, 0);
+  const auto out = decode_all(
+      level({16, 16}, 8, 64, 1, BoxEncoding::dfl),
+      {named(zeros, "boxes"), named(filled<float>({1, 2, 2, 1}, 0.9F), "scores")}, all_boxes());
   ASSERT_EQ(out.detections.size(), 4U);
   EXPECT_EQ(out.detections[3].box, (Box{12 - 60, 12 - 60, 12 + 60, 12 + 60}));
 }
@@ -232,7 +223,7 @@ TEST(ClosedForm, centres_and_extents_in_thousandths_are_a_box) {
   auto scores = output_of(OutputRole::scores, {1, 2, 1});
   scores.axes = {batch, num_classes, num_boxes};
   const auto stored = [](std::vector<std::int16_t> v) {
-    return quantized<std::int16_t>(tensor_of<std::int16_t>({1, 2, 1}, v), 1e-3F, 0);
+    return quantized_of<std::int16_t>({1, 2, 1}, v, 1e-3F, 0);
   };
   const auto out = decode_all(
       model_of({100, 100}, {whole, scores}),
@@ -245,7 +236,7 @@ TEST(ClosedForm, centres_and_extents_in_thousandths_are_a_box) {
 // As networks of some processors leave them: each tensor has its own type and scale, a coordinate
 // axis of two, and padding last. Boxes are the fourth of five.
 TEST(ClosedForm, quantized_centres_and_extents_with_scores_of_another_type_are_a_box) {
-  const auto document = ModelDescription::from_json(R"({
+  ASSERT_VALUE(const auto document, ModelDescription::from_json(R"({
     "schema_version": 2, "input": {"shape": [1, 3, 100, 200]}, "outputs": [
     {"type": "boxes", "encoding": "direct", "normalized": true, "shape": [1, 4, 5, 1],
      "dshape": [{"batch": 1}, {"box_coords": 4}, {"num_boxes": 5}, {"padding": 1}], "outputs": [
@@ -259,8 +250,7 @@ TEST(ClosedForm, quantized_centres_and_extents_with_scores_of_another_type_are_a
      "dshape": [{"batch": 1}, {"num_classes": 3}, {"num_boxes": 5}, {"padding": 1}], "outputs": [
       {"name": "scores", "type": "scores", "shape": [1, 3, 5, 1], "dtype": "uint8",
        "dshape": [{"batch": 1}, {"num_classes": 3}, {"num_boxes": 5}, {"padding": 1}],
-       "quantization": {"scale": 0.00392156862745098, "zero_point": 0, "dtype": "uint8"}}]}]})");
-  ASSERT_TRUE(document) << document.error().message();
+       "quantization": {"scale": 0.00392156862745098, "zero_point": 0, "dtype": "uint8"}}]}]})"));
   std::vector<std::int8_t> xy(10), wh(10);
   std::vector<std::uint8_t> scores(15);
   xy[3] = 50, xy[5 + 3] = 60;  // 0.4, 0.5
@@ -269,7 +259,7 @@ TEST(ClosedForm, quantized_centres_and_extents_with_scores_of_another_type_are_a
   const std::vector<Tensor> tensors{tensor_of<std::int8_t>({1, 2, 5, 1}, xy),
                                     tensor_of<std::int8_t>({1, 2, 5, 1}, wh),
                                     tensor_of<std::uint8_t>({1, 3, 5, 1}, scores)};
-  const auto out = decode_all(*document, tensors, {.score_threshold = 0.5F});
+  const auto out = decode_all(document, tensors, {.score_threshold = 0.5F});
   ASSERT_EQ(out.detections.size(), 1U);
   expect_box(out.detections[0].box, {60, 45, 100, 55}, 1e-3F);
   EXPECT_EQ(out.detections[0].label, 1);
@@ -307,9 +297,8 @@ TEST(ClosedForm, boxes_do_not_depend_on_masks_and_keep_their_own_place) {
   plain.outputs[0].axes = {AxisName::batch, AxisName::num_features, AxisName::num_boxes};
   masked.outputs[0].axes = plain.outputs[0].axes;
   const auto a = decode_all(plain, {tensor_of<float>({1, 6, 5}, front)}, DecodeOptions::hal());
-  const std::vector<Tensor> tensors{
-      tensor_of<float>({1, 8, 5}, values),
-      tensor_of<float>({1, 160, 160, 2}, std::vector<float>(160 * 160 * 2, 1))};
+  const std::vector<Tensor> tensors{tensor_of<float>({1, 8, 5}, values),
+                                    filled<float>({1, 160, 160, 2}, 1)};
   const auto b = decode_all(masked, tensors, DecodeOptions::hal());
   ASSERT_EQ(a.detections.size(), 5U);
   EXPECT_EQ(a.detections, b.detections);
@@ -325,9 +314,8 @@ TEST(ClosedForm, pixels_taken_for_fractions_make_no_masks) {
     values[i] = 60 + 120 * static_cast<float>(i), values[5 + i] = 320;
     values[10 + i] = values[15 + i] = 100;
   }
-  const std::vector<Tensor> tensors{
-      tensor_of<float>({1, 7, 5}, values),
-      tensor_of<float>({1, 160, 160, 2}, std::vector<float>(160 * 160 * 2, 1))};
+  const std::vector<Tensor> tensors{tensor_of<float>({1, 7, 5}, values),
+                                    filled<float>({1, 160, 160, 2}, 1)};
   const auto right = decode_all(description, tensors, DecodeOptions::hal());
   ASSERT_EQ(right.detections.size(), 5U);
   for (const Detection& d : right.detections) {

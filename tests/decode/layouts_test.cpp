@@ -8,16 +8,9 @@
 #include "decode/tensors.h"
 #include "halyard/decode.h"
 
-namespace halyard {
+namespace halyard::test {
 namespace {
 
-using test::decode_all;
-using test::model_of;
-using test::output_of;
-using test::quantized;
-using test::random_head;
-using test::tensor_of;
-using test::transposed;
 using Shape = std::vector<std::size_t>;
 
 constexpr std::size_t classes = 5;
@@ -213,10 +206,8 @@ TEST(Levels, channels_first_and_last_agree) {
 
 TEST(Levels, all_zero_distributions_are_half_of_the_bins_on_each_side) {
   const auto found = decoded(levels(64, BoxEncoding::dfl, false),
-                             {tensor_of<float>({1, 1, 2, 64}, std::vector<float>(128)),
-                              tensor_of<float>({1, 2, 4, 64}, std::vector<float>(512)),
-                              tensor_of<float>({1, 2, 4, 3}, std::vector<float>(24)),
-                              tensor_of<float>({1, 1, 2, 3}, std::vector<float>(6))});
+                             {filled<float>({1, 1, 2, 64}), filled<float>({1, 2, 4, 64}),
+                              filled<float>({1, 2, 4, 3}), filled<float>({1, 1, 2, 3})});
   ASSERT_FALSE(found.empty());
   EXPECT_FLOAT_EQ(found[0].score, 0.5F);
   EXPECT_EQ(found[0].label, 0);  // of equal classes the first
@@ -255,7 +246,7 @@ TEST(EndToEnd, rows_keep_corners_classes_and_coefficients) {
   const auto decoder = *Decoder::create(description);
   Decoded out;
   const std::vector<Tensor> tensors{tensor_of<float>({1, 3, 8}, values),
-                                    tensor_of<float>({1, 2, 6, 7}, std::vector<float>(84))};
+                                    filled<float>({1, 2, 6, 7})};
   ASSERT_TRUE(decoder.decode_into(tensors, out));
   ASSERT_EQ(out.detections.size(), 2U);
   EXPECT_EQ(out.detections[0].box, (Box{10, 10, 50, 50}));
@@ -329,4 +320,4 @@ TEST(Nanodet, reads_scores_first_and_levels_one_after_the_other) {
 }
 
 }  // namespace
-}  // namespace halyard
+}  // namespace halyard::test

@@ -53,10 +53,7 @@ struct Million {
 };
 
 DecodeOptions with(Nms nms, std::size_t top_k, std::size_t maximum) {
-  DecodeOptions out;
-  out.nms = nms;
-  out.pre_nms_top_k = top_k;
-  out.max_detections = maximum;
+  const DecodeOptions out{.nms = nms, .pre_nms_top_k = top_k, .max_detections = maximum};
   return out;
 }
 
@@ -120,8 +117,7 @@ TEST(Million, boxes_of_bytes_are_those_of_their_floats) {
     bytes[i] = static_cast<std::uint8_t>(i < 4 * boxes ? 100 + mixed(i) % 50 : mixed(i) % 256);
     reals.push_back(static_cast<float>(bytes[i]) * (1 / 256.0F));
   }
-  const Tensor stored =
-      quantized<std::uint8_t>(tensor_of<std::uint8_t>({1, 6, boxes}, bytes), 1 / 256.0F, 0);
+  const Tensor stored = quantized_of<std::uint8_t>({1, 6, boxes}, bytes, 1 / 256.0F, 0);
   const Tensor floats = tensor_of<float>({1, 6, boxes}, reals);
   auto description = Million(true).description;
   description.outputs[0].box_units = BoxUnits::fraction;

@@ -10,12 +10,8 @@
 #include "halyard/decode.h"
 #include "halyard/placement.h"
 
-namespace halyard {
+namespace halyard::test {
 namespace {
-
-using test::quantized;
-using test::tensor_of;
-using test::transposed;
 
 struct Recording {
   const char* model;
@@ -60,7 +56,7 @@ struct Recorded {
   }
   Tensor tensor() const {
     if (is_float()) return tensor_of(npy.shape, floats());
-    return quantized<std::int8_t>(tensor_of(npy.shape, integers()), scale, zero_point);
+    return quantized_of(npy.shape, integers(), scale, zero_point);
   }
 };
 
@@ -174,11 +170,10 @@ TEST_P(Recordings, show_what_is_in_the_photograph) {
 TEST_P(Recordings, give_the_same_in_the_other_memory_order) {
   const std::size_t f = recorded.features;
   const std::size_t n = recorded.anchors;
-  const Tensor rotated =
-      recorded.is_float()
-          ? tensor_of({1, n, f}, transposed(recorded.floats(), f, n))
-          : quantized<std::int8_t>(tensor_of({1, n, f}, transposed(recorded.integers(), f, n)),
-                                   recorded.scale, recorded.zero_point);
+  const Tensor rotated = recorded.is_float()
+                             ? tensor_of({1, n, f}, transposed(recorded.floats(), f, n))
+                             : quantized_of({1, n, f}, transposed(recorded.integers(), f, n),
+                                            recorded.scale, recorded.zero_point);
   EXPECT_EQ(decode({}, rotated), decode({}, recorded.tensor()));
 }
 
@@ -188,14 +183,14 @@ TEST_P(Recordings, give_the_same_as_f16_and_as_u8) {
     std::vector<std::uint8_t> shifted;
     for (const std::int8_t q : recorded.integers())
       shifted.push_back(static_cast<std::uint8_t>(q + 128));
-    const Tensor u8 = quantized<std::uint8_t>(tensor_of(recorded.npy.shape, shifted),
-                                              recorded.scale, recorded.zero_point + 128);
+    const Tensor u8 =
+        quantized_of(recorded.npy.shape, shifted, recorded.scale, recorded.zero_point + 128);
     EXPECT_EQ(decode({}, u8), expected);
   }
   std::vector<Half> halves;
   for (std::size_t i = 0; i < recorded.features * recorded.anchors; ++i)
-    halves.push_back(test::to_half(
-        static_cast<float>(recorded.value(i / recorded.anchors, i % recorded.anchors))));
+    halves.push_back(
+        to_half(static_cast<float>(recorded.value(i / recorded.anchors, i % recorded.anchors))));
   // Rounded scores may order neighbours of one object otherwise, so objects are compared.
   const auto found = decode({}, tensor_of(recorded.npy.shape, halves));
   ASSERT_EQ(found.size(), expected.size());
@@ -243,4 +238,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace halyard
+}  // namespace halyard::test

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <numeric>
 #include <random>
 #include <span>
 #include <vector>
@@ -36,6 +38,30 @@ Tensor tensor_of(std::initializer_list<std::size_t> shape, const std::vector<T>&
 template <class T>
 Tensor quantized(Tensor tensor, float scale, std::int32_t zero_point) {
   EXPECT_TRUE(tensor.set_quantization(Quantization::per_tensor(scale, zero_point)));
+  return tensor;
+}
+
+/// A tensor of stored values with one scale and zero point.
+template <class T>
+Tensor quantized_of(std::span<const std::size_t> shape, const std::vector<T>& values, float scale,
+                    std::int32_t zero_point) {
+  return quantized<T>(tensor_of(shape, values), scale, zero_point);
+}
+template <class T>
+Tensor quantized_of(std::initializer_list<std::size_t> shape, const std::vector<T>& values,
+                    float scale, std::int32_t zero_point) {
+  return quantized<T>(tensor_of(shape, values), scale, zero_point);
+}
+
+/// All elements have one value.
+template <class T>
+Tensor filled(const std::vector<std::size_t>& shape, T value = {}) {
+  const auto count = std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies());
+  return tensor_of(shape, std::vector<T>(count, value));
+}
+
+inline Tensor named(Tensor tensor, const char* name) {
+  tensor.set_name(name);
   return tensor;
 }
 

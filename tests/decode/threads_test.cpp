@@ -12,15 +12,8 @@
 #include "decode/tensors.h"
 #include "support/allocations.h"
 
-namespace halyard {
+namespace halyard::test {
 namespace {
-
-using test::decode_all;
-using test::model_of;
-using test::output_of;
-using test::quantized;
-using test::random_head;
-using test::tensor_of;
 
 struct Head {
   ModelDescription description;
@@ -42,8 +35,7 @@ std::vector<Head> heads() {
   std::vector<std::uint8_t> bytes;
   for (const float v : values)
     bytes.push_back(static_cast<std::uint8_t>(std::lround(v * 255)));
-  const Tensor stored =
-      quantized<std::int8_t>(tensor_of<std::uint8_t>({1, 17, boxes}, bytes), 1 / 255.0F, 0);
+  const Tensor stored = quantized_of<std::uint8_t>({1, 17, boxes}, bytes, 1 / 255.0F, 0);
   add(floats);
   add(stored);
   add(floats).task = Task::obb;
@@ -53,11 +45,11 @@ std::vector<Head> heads() {
   add(tensor_of<float>({1, 17, boxes}, sure)).decoder_version = "yolov5";
   for (const Tensor& tensor : {floats, stored}) {
     add(tensor).outputs.push_back(output_of(OutputRole::prototypes, {1, 8, 16, 24}));
-    Tensor prototypes = tensor_of<std::int8_t>({1, 8, 16, 24}, std::vector<std::int8_t>(3072, 3));
+    Tensor prototypes = filled<std::int8_t>({1, 8, 16, 24}, 3);
     out.back().tensors.push_back(quantized<std::int8_t>(prototypes, 0.1F, 0));
   }
   out.push_back({model_of({8, 8}, {output_of(OutputRole::classification, {1, 50})}),
-                 {tensor_of<float>({1, 50}, std::vector<float>(50, 0.5F))}});
+                 {filled<float>({1, 50}, 0.5F)}});
   return out;
 }
 
@@ -67,9 +59,8 @@ TEST(DecodeInto, allocates_nothing_in_the_steady_state) {
     const auto decoder = *Decoder::create(head.description);
     Decoded out;
     bool good = true;
-    EXPECT_EQ(
-        test::allocations_of([&] { good = good && bool(decoder.decode_into(head.tensors, out)); }),
-        0U);
+    EXPECT_EQ(allocations_of([&] { good = good && bool(decoder.decode_into(head.tensors, out)); }),
+              0U);
     EXPECT_TRUE(good);
     EXPECT_GT(out.detections.size() + out.classes.size(), 2U);
   }
@@ -146,4 +137,4 @@ TEST(Decoder, threads_may_share_one) {
 }
 
 }  // namespace
-}  // namespace halyard
+}  // namespace halyard::test

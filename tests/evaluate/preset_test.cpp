@@ -62,9 +62,9 @@ TEST(Preset, rgb_first_is_two_conversions) {
   const Tensor image = colourful({64, 48});
   const Tensor input = *Tensor::create_image({32, 32}, PixelFormat::rgb);
   Tensor rgb;
-  const auto placement = prepare_input(Preset::ultralytics_val(), processor, image, input, rgb);
-  ASSERT_TRUE(placement) << placement.error().message();
-  EXPECT_EQ(placement->content(), (Region{0, 4, 32, 24}));
+  ASSERT_VALUE(const auto placement,
+               prepare_input(Preset::ultralytics_val(), processor, image, input, rgb));
+  EXPECT_EQ(placement.content(), (Region{0, 4, 32, 24}));
   EXPECT_EQ(rgb.size(), (Size{64, 48}));
 
   const Tensor wide = *Tensor::create_image({64, 48}, PixelFormat::rgb);

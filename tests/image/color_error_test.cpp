@@ -5,6 +5,7 @@
 
 #include "image/cpu/color_rows.h"
 #include "images.h"
+#include "support/product.h"
 
 namespace halyard::image {
 namespace {
@@ -23,17 +24,8 @@ constexpr double exact_codes = 0.5 + near_tie;
 constexpr double exact_values = 0.004;  // half a step of 7 fractional bits
 
 /// One way to compute, with both kinds of its results.
-struct Way {
-  Way(const Plan& plan, int fraction)
-      : in_fraction(fraction),
-        channels(plan.dst.channels->count),
-        codes(plan, fraction, true),
-        values(plan, fraction, false) {}
-  int in_fraction;
-  std::size_t channels;
-  ColorConverter codes;
-  ColorConverter values;
-  ColorRows rows{256};
+struct Way : Conversion {
+  Way(const Plan& plan, int in_fraction) : Conversion(plan, in_fraction, 256) {}
   Errors errors;
 };
 
@@ -51,12 +43,11 @@ double greatest_error(const std::array<std::int32_t, 256>& want, const std::vect
 }
 
 void judge(Way& way, const Wanted& want) {
-  way.rows.run(way.codes);
-  way.rows.run(way.values);
+  way.run();
   Errors& e = way.errors;
-  for (std::size_t c = 0; c < way.channels; ++c) {
+  for (std::size_t c = 0; c < way.channels(); ++c) {
     e.codes = greatest_error(want[c], way.rows.codes[c], 0, e.codes);
-    e.values = greatest_error(want[c], way.rows.values[c], way.values.fraction(), e.values);
+    e.values = greatest_error(want[c], way.rows.values[c], way.to_values.fraction(), e.values);
   }
 }
 
@@ -73,9 +64,9 @@ void judge_all(const ColorStep& step, int stride, std::vector<Way>& ways) {
           want[c][x] = static_cast<std::int32_t>(
               std::clamp(pixel[c], 0.0, 255.0) * (1 << wanted_fraction) + 0.5);
         for (Way& way : ways) {
-          way.rows.in[0][x] = static_cast<std::int16_t>(first << way.in_fraction);
-          way.rows.in[1][x] = static_cast<std::int16_t>(second << way.in_fraction);
-          way.rows.in[2][x] = static_cast<std::int16_t>(third << way.in_fraction);
+          way.rows.in[0][x] = static_cast<std::int16_t>(first << way.fraction);
+          way.rows.in[1][x] = static_cast<std::int16_t>(second << way.fraction);
+          way.rows.in[2][x] = static_cast<std::int16_t>(third << way.fraction);
         }
       }
       for (Way& way : ways)
@@ -128,21 +119,18 @@ TEST(ColorError, of_an_exact_image_at_its_own_size_is_that_of_rounding) {
   Random random(7);
   auto processor = Processor::create({1, ColorimetryMode::exact}).value();
   for (const YuvKind& kind : yuv_kinds) {
-    Convert c;
-    c.src = random_image(random, 61, 47, PixelFormat::nv24);
+    Convert c{.src = random_image(random, 61, 47, PixelFormat::nv24)};
     c.src.set_colorimetry({{}, {}, kind.encoding, kind.range});
-    c.dst = Tensor::create_image(61, 47, PixelFormat::rgb).value();
+    c.dst = zero_image(61, 47, PixelFormat::rgb);
     ASSERT_TRUE(processor.convert(c));
     const ColorStep step = color_plan(ColorModel::yuv, ColorModel::rgb, kind).color;
-    for (int y = 0; y < 47; ++y) {
-      for (int x = 0; x < 61; ++x) {
-        Pixel in{};
-        for (std::size_t k = 0; k < 3; ++k)
-          in[k] = code_at(c.src, k, x, y);
-        const Pixel want = step.apply(in);
-        for (std::size_t k = 0; k < 3; ++k)
-          ASSERT_NEAR(code_at(c.dst, k, x, y), std::clamp(want[k], 0.0, 255.0), exact_codes);
-      }
+    for (const auto [y, x] : grid(47, 61)) {
+      Pixel in{};
+      for (std::size_t k = 0; k < 3; ++k)
+        in[k] = code_at(c.src, k, x, y);
+      const Pixel want = step.apply(in);
+      for (std::size_t k = 0; k < 3; ++k)
+        ASSERT_NEAR(code_at(c.dst, k, x, y), std::clamp(want[k], 0.0, 255.0), exact_codes);
     }
   }
 }
@@ -164,26 +152,22 @@ TEST(ColorError, of_grey_from_rgb_is_as_stated) {
 }
 
 TEST(ColorError, of_yuv_from_other_yuv_is_as_stated) {
-  for (const YuvKind& in : yuv_kinds) {
-    for (const YuvKind& out : yuv_kinds) {
-      const Plan plan = color_plan(ColorModel::yuv, ColorModel::yuv, in, out);
-      if (plan.color.same_yuv) continue;
-      std::vector<Way> ways = all_ways(plan);
-      judge_all(plan.color, stride_of(15), ways);
-      expect_within(ways, 0.53, 0.03, in.name() + " to " + out.name());
-    }
+  for (const auto& [in, out] : product(yuv_kinds, yuv_kinds)) {
+    const Plan plan = color_plan(ColorModel::yuv, ColorModel::yuv, in, out);
+    if (plan.color.same_yuv) continue;
+    std::vector<Way> ways = all_ways(plan);
+    judge_all(plan.color, stride_of(15), ways);
+    expect_within(ways, 0.53, 0.03, in.name() + " to " + out.name());
   }
 }
 
 TEST(ColorError, of_luma_to_grey_and_of_grey_to_luma_is_as_stated) {
-  for (const YuvKind& kind : yuv_kinds) {
-    for (const bool back : {false, true}) {
-      const Plan plan = back ? color_plan(ColorModel::grey, ColorModel::yuv, kind, kind)
-                             : color_plan(ColorModel::yuv, ColorModel::grey, kind, kind);
-      std::vector<Way> ways = all_ways(plan);
-      judge_all(plan.color, 255, ways);
-      expect_within(ways, 0.51, 0.011, kind.name());
-    }
+  for (const auto& [kind, back] : product(yuv_kinds, {false, true})) {
+    const Plan plan = back ? color_plan(ColorModel::grey, ColorModel::yuv, kind, kind)
+                           : color_plan(ColorModel::yuv, ColorModel::grey, kind, kind);
+    std::vector<Way> ways = all_ways(plan);
+    judge_all(plan.color, 255, ways);
+    expect_within(ways, 0.51, 0.011, kind.name());
   }
 }
 

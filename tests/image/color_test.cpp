@@ -6,6 +6,7 @@
 
 #include "image/cpu/color_rows.h"
 #include "images.h"
+#include "support/product.h"
 
 namespace halyard::image {
 namespace {
@@ -33,11 +34,9 @@ void fill_random(ColorRows& rows, int fraction, int overshoot, Random& random) {
 std::vector<Plan> all_plans(bool exact) {
   constexpr ColorModel models[] = {ColorModel::rgb, ColorModel::yuv, ColorModel::grey};
   std::vector<Plan> plans;
-  for (const ColorModel from : models) {
-    for (const ColorModel to : models) {
-      plans.push_back(color_plan(from, to, yuv_kinds[3], yuv_kinds[4], exact));
-      plans.push_back(color_plan(from, to, yuv_kinds[1], yuv_kinds[1], exact));
-    }
+  for (const auto& [from, to] : product(models, models)) {
+    plans.push_back(color_plan(from, to, yuv_kinds[3], yuv_kinds[4], exact));
+    plans.push_back(color_plan(from, to, yuv_kinds[1], yuv_kinds[1], exact));
   }
   for (const bool keeps : {false, true})
     plans.push_back(alpha_plan(keeps));
@@ -46,32 +45,22 @@ std::vector<Plan> all_plans(bool exact) {
   return plans;
 }
 
-double value_at(const ColorRows& rows, const ColorConverter& color_converter, std::size_t c,
-                std::size_t x) {
-  return std::ldexp(rows.values[c][x], -color_converter.fraction());
-}
-
 TEST(Color, codes_pass_unchanged_where_no_colours_change) {
-  for (const int fraction : {7, 6}) {
-    for (const ColorModel model : {ColorModel::rgb, ColorModel::yuv, ColorModel::grey}) {
-      const Plan plan = color_plan(model, model);
-      const ColorConverter to_codes(plan, fraction, true);
-      const ColorConverter to_values(plan, fraction, false);
-      ColorRows rows(256);
-      for (int code = 0; code < 256; ++code) {
-        for (std::size_t c = 0; c < 3; ++c)
-          rows.in[c][static_cast<std::size_t>(code)] =
-              static_cast<std::int16_t>((c == 1 ? 255 - code : code) << fraction);
-      }
-      rows.run(to_codes);
-      rows.run(to_values);
-      for (std::size_t c = 0; c < to_codes.channels(); ++c) {
-        for (std::size_t x = 0; x < 256; ++x) {
-          const int code = static_cast<int>(c == 1 ? 255 - x : x);
-          ASSERT_EQ(rows.codes[c][x], code);
-          ASSERT_EQ(value_at(rows, to_values, c, x), code);
-        }
-      }
+  for (const auto& [fraction, model] :
+       product({7, 6}, {ColorModel::rgb, ColorModel::yuv, ColorModel::grey})) {
+    const Plan plan = color_plan(model, model);
+    Conversion way(plan, fraction, 256);
+    ColorRows& rows = way.rows;
+    for (int code = 0; code < 256; ++code) {
+      for (std::size_t c = 0; c < 3; ++c)
+        rows.in[c][static_cast<std::size_t>(code)] =
+            static_cast<std::int16_t>((c == 1 ? 255 - code : code) << fraction);
+    }
+    way.run();
+    for (const auto [c, x] : grid<std::size_t>(way.channels(), 256)) {
+      const int code = static_cast<int>(c == 1 ? 255 - x : x);
+      ASSERT_EQ(rows.codes[c][x], code);
+      ASSERT_EQ(way.value(c, x), code);
     }
   }
 }
@@ -80,41 +69,31 @@ TEST(Color, grey_spreads_unchanged_over_red_green_and_blue_with_alpha_255) {
   for (const int fraction : {7, 6}) {
     Plan plan = color_plan(ColorModel::grey, ColorModel::rgb);
     plan.dst.channels = channel_map(PixelFormat::rgba);
-    const ColorConverter to_codes(plan, fraction, true);
-    const ColorConverter to_values(plan, fraction, false);
-    ColorRows rows(256);
+    Conversion way(plan, fraction, 256);
+    ColorRows& rows = way.rows;
     for (int code = 0; code < 256; ++code)
       rows.in[0][static_cast<std::size_t>(code)] = static_cast<std::int16_t>(code << fraction);
-    rows.run(to_codes);
-    rows.run(to_values);
-    for (std::size_t c = 0; c < 4; ++c) {
-      for (std::size_t x = 0; x < 256; ++x) {
-        ASSERT_EQ(rows.codes[c][x], c == 3 ? 255 : x);
-        ASSERT_EQ(value_at(rows, to_values, c, x), c == 3 ? 255 : x);
-      }
+    way.run();
+    for (const auto [c, x] : grid<std::size_t>(4, 256)) {
+      ASSERT_EQ(rows.codes[c][x], c == 3 ? 255 : x);
+      ASSERT_EQ(way.value(c, x), c == 3 ? 255 : x);
     }
   }
 }
 
 TEST(Color, full_range_luma_is_grey_both_ways_and_grey_has_neutral_chroma) {
-  for (const bool exact : {false, true}) {
-    for (const bool back : {false, true}) {
-      const Plan plan =
-          back ? color_plan(ColorModel::grey, ColorModel::yuv, yuv_kinds[0], yuv_kinds[0], exact)
-               : color_plan(ColorModel::yuv, ColorModel::grey, yuv_kinds[0], yuv_kinds[0], exact);
-      const ColorConverter to_codes(plan, 7, true);
-      const ColorConverter to_values(plan, 7, false);
-      ColorRows rows(256);
-      for (int code = 0; code < 256; ++code)
-        rows.in[0][static_cast<std::size_t>(code)] = static_cast<std::int16_t>(code << 7);
-      rows.run(to_codes);
-      rows.run(to_values);
-      for (std::size_t c = 0; c < to_codes.channels(); ++c) {
-        for (std::size_t x = 0; x < 256; ++x) {
-          ASSERT_EQ(rows.codes[c][x], c == 0 ? x : 128);
-          ASSERT_EQ(value_at(rows, to_values, c, x), c == 0 ? x : 128);
-        }
-      }
+  for (const auto& [exact, back] : product({false, true}, {false, true})) {
+    const Plan plan =
+        back ? color_plan(ColorModel::grey, ColorModel::yuv, yuv_kinds[0], yuv_kinds[0], exact)
+             : color_plan(ColorModel::yuv, ColorModel::grey, yuv_kinds[0], yuv_kinds[0], exact);
+    Conversion way(plan, 7, 256);
+    ColorRows& rows = way.rows;
+    for (int code = 0; code < 256; ++code)
+      rows.in[0][static_cast<std::size_t>(code)] = static_cast<std::int16_t>(code << 7);
+    way.run();
+    for (const auto [c, x] : grid<std::size_t>(way.channels(), 256)) {
+      ASSERT_EQ(rows.codes[c][x], c == 0 ? x : 128);
+      ASSERT_EQ(way.value(c, x), c == 0 ? x : 128);
     }
   }
 }
@@ -122,45 +101,40 @@ TEST(Color, full_range_luma_is_grey_both_ways_and_grey_has_neutral_chroma) {
 TEST(Color, new_alpha_is_255_and_kept_alpha_passes) {
   Random random(1);
   for (const bool keeps : {false, true}) {
-    const ColorConverter to_codes(alpha_plan(keeps), 7, true);
-    const ColorConverter to_values(alpha_plan(keeps), 7, false);
-    ColorRows rows(200);
+    Conversion way(alpha_plan(keeps), 7, 200);
+    ColorRows& rows = way.rows;
     fill_random(rows, 7, 0, random);
-    rows.run(to_codes);
-    rows.run(to_values);
+    way.run();
     for (std::size_t x = 0; x < 200; ++x) {
       const double want = keeps ? rows.sample(x, 7)[3] : 255;
       ASSERT_EQ(rows.codes[3][x], round_to_code(want));
-      ASSERT_EQ(value_at(rows, to_values, 3, x), want);
+      ASSERT_EQ(way.value(3, x), want);
     }
   }
 }
 
 TEST(Color, alpha_steps_follow_their_formulas) {
   Random random(2);
-  for (const AlphaStep step : {AlphaStep::premultiply, AlphaStep::unpremultiply}) {
-    for (const int fraction : {7, 6}) {
-      const ColorConverter to_codes(alpha_plan(true, step), fraction, true);
-      const ColorConverter to_values(alpha_plan(true, step), fraction, false);
-      ColorRows rows(4000);
-      fill_random(rows, fraction, 40, random);
-      for (std::size_t x = 0; x < 4000; x += 3)  // integer codes, with 0 and 255
-        rows.in[3][x] = static_cast<std::int16_t>(pick(random, -1, 16) * 16 << fraction);
-      for (std::size_t x = 1; x < 4000; x += 7)
-        rows.in[3][x] = static_cast<std::int16_t>(255 << fraction);
-      rows.run(to_codes);
-      rows.run(to_values);
-      for (std::size_t x = 0; x < 4000; ++x) {
-        const Pixel in = rows.sample(x, fraction);
-        for (std::size_t c = 0; c < 3; ++c) {
-          double want = in[c] * in[3] / 255;
-          if (step == AlphaStep::unpremultiply) want = in[3] > 0 ? in[c] * 255 / in[3] : 0;
-          want = std::clamp(want, 0.0, 255.0);
-          ASSERT_NEAR(rows.codes[c][x], want, 0.5001);
-          ASSERT_NEAR(value_at(rows, to_values, c, x), want, 0.0085);
-          if (in[3] == 255) {  // opaque: nothing changes
-            ASSERT_EQ(value_at(rows, to_values, c, x), std::clamp(in[c], 0.0, 255.0));
-          }
+  for (const auto& [step, fraction] :
+       product({AlphaStep::premultiply, AlphaStep::unpremultiply}, {7, 6})) {
+    Conversion way(alpha_plan(true, step), fraction, 4000);
+    ColorRows& rows = way.rows;
+    fill_random(rows, fraction, 40, random);
+    for (std::size_t x = 0; x < 4000; x += 3)  // integer codes, with 0 and 255
+      rows.in[3][x] = static_cast<std::int16_t>(pick(random, -1, 16) * 16 << fraction);
+    for (std::size_t x = 1; x < 4000; x += 7)
+      rows.in[3][x] = static_cast<std::int16_t>(255 << fraction);
+    way.run();
+    for (std::size_t x = 0; x < 4000; ++x) {
+      const Pixel in = rows.sample(x, fraction);
+      for (std::size_t c = 0; c < 3; ++c) {
+        double want = in[c] * in[3] / 255;
+        if (step == AlphaStep::unpremultiply) want = in[3] > 0 ? in[c] * 255 / in[3] : 0;
+        want = std::clamp(want, 0.0, 255.0);
+        ASSERT_NEAR(rows.codes[c][x], want, 0.5001);
+        ASSERT_NEAR(way.value(c, x), want, 0.0085);
+        if (in[3] == 255) {  // opaque: nothing changes
+          ASSERT_EQ(way.value(c, x), std::clamp(in[c], 0.0, 255.0));
         }
       }
     }
@@ -208,18 +182,16 @@ TEST(Color, samples_between_and_outside_the_codes_are_as_near_as_whole_ones) {
     for (const Plan& plan : all_plans(exact)) {
       if (plan.alpha != AlphaStep::keep) continue;
       for (const int fraction : {7, 6}) {
-        const ColorConverter to_codes(plan, fraction, true);
-        const ColorConverter to_values(plan, fraction, false);
-        ColorRows rows(3000);
+        Conversion way(plan, fraction, 3000);
+        ColorRows& rows = way.rows;
         fill_random(rows, fraction, 110, random);
-        rows.run(to_codes);
-        rows.run(to_values);
+        way.run();
         for (std::size_t x = 0; x < 3000; ++x) {
           const Pixel want = plan.color.apply(rows.sample(x, fraction));
-          for (std::size_t c = 0; c < to_codes.channels(); ++c) {
+          for (std::size_t c = 0; c < way.channels(); ++c) {
             const double code = std::clamp(want[c], 0.0, 255.0);
             ASSERT_NEAR(rows.codes[c][x], code, exact ? 0.5001 : 0.6);
-            ASSERT_NEAR(value_at(rows, to_values, c, x), code, 0.1);
+            ASSERT_NEAR(way.value(c, x), code, 0.1);
           }
         }
       }
@@ -231,9 +203,8 @@ TEST(Color, samples_between_and_outside_the_codes_are_as_near_as_whole_ones) {
 TEST(Color, the_widest_overshoot_ends_in_the_nearest_bound) {
   for (const Plan& plan : all_plans(false)) {
     if (plan.alpha != AlphaStep::keep) continue;
-    const ColorConverter to_codes(plan, 6, true);
-    const ColorConverter to_values(plan, 6, false);
-    ColorRows rows(27);
+    Conversion way(plan, 6, 27);
+    ColorRows& rows = way.rows;
     // Overshoot as Lanczos gives it on both axes, where its weights sum to 1.24 on the positive
     // side and to -0.24 on the negative side.
     const std::int16_t extremes[] = {-152 * 64, 128 * 64, 407 * 64};
@@ -242,16 +213,15 @@ TEST(Color, the_widest_overshoot_ends_in_the_nearest_bound) {
       rows.in[1][x] = extremes[x / 3 % 3];
       rows.in[2][x] = extremes[x / 9];
     }
-    rows.run(to_codes);
-    rows.run(to_values);
+    way.run();
     for (std::size_t x = 0; x < 27; ++x) {
       const Pixel want = plan.color.apply(rows.sample(x, 6));
-      for (std::size_t c = 0; c < to_codes.channels(); ++c) {
+      for (std::size_t c = 0; c < way.channels(); ++c) {
         const double code = std::clamp(want[c], 0.0, 255.0);
         ASSERT_NEAR(rows.codes[c][x], code, 0.65);
-        ASSERT_NEAR(value_at(rows, to_values, c, x), code, 0.15);
+        ASSERT_NEAR(way.value(c, x), code, 0.15);
         ASSERT_GE(rows.values[c][x], 0);
-        ASSERT_LE(rows.values[c][x], 255 << to_values.fraction());
+        ASSERT_LE(rows.values[c][x], 255 << way.to_values.fraction());
       }
     }
   }
@@ -260,23 +230,19 @@ TEST(Color, the_widest_overshoot_ends_in_the_nearest_bound) {
 /// All results of all changes at one width, concatenated.
 std::vector<int> results(const std::vector<Plan>& plans, std::size_t width, Random random) {
   std::vector<int> all;
-  for (const Plan& plan : plans) {
-    for (const int fraction : {7, 6}) {
-      const ColorConverter to_codes(plan, fraction, true);
-      const ColorConverter to_values(plan, fraction, false);
-      ColorRows rows(width);
-      fill_random(rows, fraction, 512, random);
-      const auto before = rows.in;
-      rows.run(to_codes);
-      rows.run(to_values);
-      EXPECT_TRUE(rows.guards_stand());
-      EXPECT_EQ(rows.in, before);
-      for (std::size_t c = 0; c < to_codes.channels(); ++c) {
-        all.insert(all.end(), rows.codes[c].begin(),
-                   rows.codes[c].begin() + static_cast<std::ptrdiff_t>(width));
-        all.insert(all.end(), rows.values[c].begin(),
-                   rows.values[c].begin() + static_cast<std::ptrdiff_t>(width));
-      }
+  for (const auto& [plan, fraction] : product(plans, {7, 6})) {
+    Conversion way(plan, fraction, width);
+    ColorRows& rows = way.rows;
+    fill_random(rows, fraction, 512, random);
+    const auto before = rows.in;
+    way.run();
+    EXPECT_TRUE(rows.guards_stand());
+    EXPECT_EQ(rows.in, before);
+    for (std::size_t c = 0; c < way.channels(); ++c) {
+      all.insert(all.end(), rows.codes[c].begin(),
+                 rows.codes[c].begin() + static_cast<std::ptrdiff_t>(width));
+      all.insert(all.end(), rows.values[c].begin(),
+                 rows.values[c].begin() + static_cast<std::ptrdiff_t>(width));
     }
   }
   return all;

@@ -7,9 +7,12 @@
 #include "image/cpu/each_target.h"
 #include "image/differential.h"
 #include "image/requests.h"
+#include "support/product.h"
 
 namespace halyard::test {
 namespace {
+
+using F = PixelFormat;
 
 /// The destination's bytes, with padding, of a run on a new processor: nothing remains from another
 /// instruction set.
@@ -24,23 +27,18 @@ std::vector<std::byte> bytes_after(const Convert& request, ProcessorOptions opti
 
 std::vector<Convert> main_requests(Random& random, int width, int height) {
   std::vector<Convert> requests;
-  for (const PixelFormat from : {PixelFormat::nv12, PixelFormat::yuyv, PixelFormat::rgb,
-                                 PixelFormat::rgba, PixelFormat::grey, PixelFormat::i420}) {
-    for (const DType dtype : {DType::u8, DType::i8, DType::f16, DType::f32}) {
-      for (const int orientation : {0, 1}) {
-        Convert c;
-        c.src = random_image(random, width, height, from);
-        const PixelFormat to = dtype == DType::u8 ? PixelFormat::rgb : PixelFormat::planar_rgb;
-        c.dst = random_image(random, width * 2 / 3, height * 2 / 3, to, dtype);
-        c.fit = Fit::letterbox;
-        c.rotation = static_cast<Rotation>(orientation);
-        c.antialias = requests.size() % 3 == 0;
-        c.filter = static_cast<Filter>(requests.size() % 4);
-        if (is_float(dtype))
-          c.normalize = Normalize::mean_std({0.4F, 0.5F, 0.6F}, {0.2F, 0.3F, 0.4F});
-        requests.push_back(c);
-      }
-    }
+  for (const auto& [from, dtype, orientation] :
+       product({F::nv12, F::yuyv, F::rgb, F::rgba, F::grey, F::i420},
+               {DType::u8, DType::i8, DType::f16, DType::f32}, {0, 1})) {
+    Convert c{.src = random_image(random, width, height, from)};
+    const PixelFormat to = dtype == DType::u8 ? F::rgb : F::planar_rgb;
+    c.dst = random_image(random, width * 2 / 3, height * 2 / 3, to, dtype);
+    c.fit = Fit::letterbox;
+    c.rotation = static_cast<Rotation>(orientation);
+    c.antialias = requests.size() % 3 == 0;
+    c.filter = static_cast<Filter>(requests.size() % 4);
+    if (is_float(dtype)) c.normalize = Normalize::mean_std({0.4F, 0.5F, 0.6F}, {0.2F, 0.3F, 0.4F});
+    requests.push_back(c);
   }
   return requests;
 }
@@ -75,11 +73,9 @@ TEST(EqualBits, when_a_processor_is_used_again_and_again) {
   std::vector<Convert> requests = main_requests(random, 90, 33);
   requests.resize(24);
   Processor kept = Processor::create({.threads = 2}).value();
-  for (int round = 0; round < 3; ++round) {
-    for (const Convert& c : requests) {
-      ASSERT_TRUE(kept.convert(c));
-      EXPECT_EQ(bytes_of(c.dst), bytes_after(c, {.threads = 1})) << describe(c);
-    }
+  for (const auto& [round, c] : product(upto(3), requests)) {
+    ASSERT_TRUE(kept.convert(c));
+    EXPECT_EQ(bytes_of(c.dst), bytes_after(c, {.threads = 1})) << describe(c);
   }
 }
 
@@ -87,25 +83,23 @@ TEST(EqualBits, in_both_halves_of_an_image) {
   // The upper and lower half of a destination, converted alone from the matching crops, equal the
   // whole.
   Random random(44);
-  for (const PixelFormat from : {PixelFormat::nv12, PixelFormat::rgba, PixelFormat::grey}) {
-    for (const Filter filter : {Filter::nearest, Filter::box}) {
-      Convert c;
-      c.src = random_image(random, 96, 64, from);
-      c.dst = random_image(random, 48, 32, PixelFormat::rgb);
-      c.filter = filter;
-      c.antialias = true;
-      const auto want = bytes_after(c, {.threads = 1});
-      Convert part = c;
-      part.dst = clone(c.dst);
-      Processor processor = Processor::create({.threads = 1}).value();
-      const Tensor whole = part.dst;
-      for (const int half : {0, 1}) {
-        part.crop = Region{0, 32 * half, 96, 32};
-        part.dst = whole.slice({0, 16 * half, 48, 16}).value();
-        ASSERT_TRUE(processor.convert(part));
-      }
-      EXPECT_EQ(bytes_of(whole), want) << describe(c);
+  for (const auto& [from, filter] :
+       product({F::nv12, F::rgba, F::grey}, {Filter::nearest, Filter::box})) {
+    Convert c{.src = random_image(random, 96, 64, from),
+              .dst = random_image(random, 48, 32, F::rgb),
+              .filter = filter,
+              .antialias = true};
+    const auto want = bytes_after(c, {.threads = 1});
+    Convert part = c;
+    part.dst = clone(c.dst);
+    Processor processor = Processor::create({.threads = 1}).value();
+    const Tensor whole = part.dst;
+    for (const int half : {0, 1}) {
+      part.crop = Region{0, 32 * half, 96, 32};
+      part.dst = whole.slice({0, 16 * half, 48, 16}).value();
+      ASSERT_TRUE(processor.convert(part));
     }
+    EXPECT_EQ(bytes_of(whole), want) << describe(c);
   }
 }
 

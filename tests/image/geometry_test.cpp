@@ -4,22 +4,24 @@
 
 #include "halyard/image.h"
 #include "images.h"
+#include "support/product.h"
 #include "support/result.h"
 
 namespace halyard::test {
 namespace {
 
+using F = PixelFormat;
+
 class GeometryTest : public ::testing::Test {
  protected:
   Placement placed(const Convert& request) {
     const auto placement = processor_.convert(request);
-    EXPECT_TRUE(placement) << placement.error().message();
+    EXPECT_OK(placement);
     return placement.value();
   }
   Convert request(Size from, Size to) {
-    Convert c;
-    c.src = random_image(random_, from.width, from.height, PixelFormat::grey);
-    c.dst = random_image(random_, to.width, to.height, PixelFormat::grey);
+    Convert c{random_image(random_, from.width, from.height, F::grey),
+              random_image(random_, to.width, to.height, F::grey)};
     return c;
   }
   Random random_{9};
@@ -63,7 +65,7 @@ TEST_F(GeometryTest, cover_cuts_both_sides_alike) {
   // Rotated by 90 degrees, the long side is cut again.
   c.rotation = Rotation::cw90;
   EXPECT_EQ(placed(c).crop(), (RegionF{25, 0, 50, 50}));
-  c.dst = random_image(random_, 40, 20, PixelFormat::grey);
+  c.dst = random_image(random_, 40, 20, F::grey);
   // The rotated image is 50 x 100; 25 of its rows are shown.
   EXPECT_EQ(placed(c).crop(), (RegionF{37.5, 0, 25, 50}));
 }
@@ -95,15 +97,17 @@ TEST_F(GeometryTest, an_orientation_comes_before_flip_and_rotation) {
   c.orientation = Orientation{Flip::none, Rotation::cw90};
   c.flip = Flip::horizontal;
   const Placement p = placed(c);
-  for (int y = 0; y < 4; ++y) {
-    for (int x = 0; x < 6; ++x)
-      ASSERT_EQ(code_at(c.dst, 0, y, x), code_at(c.src, 0, x, y));
-  }
+  for (const auto [y, x] : grid(4, 6))
+    ASSERT_EQ(code_at(c.dst, 0, y, x), code_at(c.src, 0, x, y));
   // The placement refers to the upright image, 4 x 6.
   EXPECT_EQ(p.source(), (Size{4, 6}));
   EXPECT_FLOAT_EQ(p.to_destination(Point{0.5F, 5.5F}).y, 5.5F);
   EXPECT_FLOAT_EQ(p.to_destination(Point{0.5F, 5.5F}).x, 3.5F);
 }
+
+constexpr RegionF part{3, 5, 20, 11};
+// No centre lies between two pixels.
+constexpr Affine slanted{{0.53, 0.27, 1.1, -0.23, 0.47, 6.3}};
 
 std::vector<Orientation> every_orientation() {
   std::vector<Orientation> all;
@@ -117,8 +121,7 @@ std::vector<Orientation> every_orientation() {
 class Upright : public GeometryTest {
  protected:
   Tensor stored_as(Orientation orientation, const Tensor& image) {
-    Convert c;
-    c.src = image;
+    Convert c{.src = image};
     const Orientation back = inverse(orientation);
     c.flip = back.flip;
     c.rotation = back.rotation;
@@ -130,33 +133,28 @@ class Upright : public GeometryTest {
 };
 
 TEST_F(Upright, every_step_works_on_the_image_that_its_source_shows) {
-  const Tensor image = random_image(random_, 34, 22, PixelFormat::grey);
-  const std::vector<void (*)(Convert&)> steps = {
-      [](Convert&) {},
-      [](Convert& c) { c.fit = Fit::letterbox; },
-      [](Convert& c) {
-        c.crop = Region{3, 5, 20, 11};
-      },
-      [](Convert& c) { c.fit = Fit::cover; },
-      [](Convert& c) {
-        c.flip = Flip::horizontal;
-        c.rotation = Rotation::cw90;
-        c.crop = Region{3, 5, 20, 11};
-        c.fit = Fit::letterbox;
-        c.letterbox = LetterboxRule::ultralytics;
-      },
-      [](Convert& c) {
-        c.affine = Affine{{0.53, 0.27, 1.1, -0.23, 0.47, 6.3}};  // no centre between two pixels
-        c.crop = Region{3, 5, 20, 11};
-      }};
+  const Tensor image = random_image(random_, 34, 22, F::grey);
+  const std::vector<void (*)(Convert&)> steps = {[](Convert&) {},
+                                                 [](Convert& c) { c.fit = Fit::letterbox; },
+                                                 [](Convert& c) { c.crop = part; },
+                                                 [](Convert& c) { c.fit = Fit::cover; },
+                                                 [](Convert& c) {
+                                                   c.flip = Flip::horizontal;
+                                                   c.rotation = Rotation::cw90;
+                                                   c.crop = part;
+                                                   c.fit = Fit::letterbox;
+                                                   c.letterbox = LetterboxRule::ultralytics;
+                                                 },
+                                                 [](Convert& c) {
+                                                   c.affine = slanted;
+                                                   c.crop = part;
+                                                 }};
   for (const Orientation orientation : every_orientation()) {
     const Tensor stored = stored_as(orientation, image);
     ASSERT_EQ(stored.upright_size(), image.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      Convert c;
-      c.src = image;
-      c.dst = random_image(random_, 16, 16, PixelFormat::grey);
-      c.filter = Filter::nearest;
+      Convert c{
+          .src = image, .dst = random_image(random_, 16, 16, F::grey), .filter = Filter::nearest};
       steps[i](c);
       const Placement want = placed(c);
       const auto pixels = bytes_of(c.dst);
@@ -183,28 +181,26 @@ TEST_F(Upright, pixels_stay_as_stored_where_the_request_says_so) {
   c.src.set_orientation({Flip::none, Rotation::cw90});
   c.orientation = Orientation{};
   EXPECT_EQ(placed(c).source(), (Size{6, 4}));
-  for (int y = 0; y < 4; ++y)
-    for (int x = 0; x < 6; ++x)
-      ASSERT_EQ(code_at(c.dst, 0, x, y), code_at(c.src, 0, x, y));
+  for (const auto [y, x] : grid(4, 6))
+    ASSERT_EQ(code_at(c.dst, 0, x, y), code_at(c.src, 0, x, y));
 }
 
 TEST_F(Upright, tiles_and_masks_lie_in_the_upright_image) {
-  const Tensor image = random_image(random_, 34, 22, PixelFormat::grey);
+  const Tensor image = random_image(random_, 34, 22, F::grey);
   const Tensor stored = stored_as({Flip::horizontal, Rotation::cw90}, image);
   const auto tiles = plan_tiles(stored.upright_size(), {{16, 16}, 0.0}).value();
   const auto batch = [&] {
-    return Tensor::create_image_batch(tiles.size(), 16, 16, PixelFormat::grey).value();
+    return Tensor::create_image_batch(tiles.size(), 16, 16, F::grey).value();
   };
   const Tensor one = batch(), other = batch();
   ASSERT_TRUE(processor_.convert_tiles(image, tiles, one, {}));
-  const auto placed_tiles = processor_.convert_tiles(stored, tiles, other, {});
-  ASSERT_TRUE(placed_tiles);
+  ASSERT_VALUE(const auto placed_tiles, processor_.convert_tiles(stored, tiles, other, {}));
   EXPECT_EQ(bytes_of(one), bytes_of(other));
-  EXPECT_EQ(placed_tiles->back().crop(), RegionF(tiles.back().region));
+  EXPECT_EQ(placed_tiles.back().crop(), RegionF(tiles.back().region));
 
-  const Tensor mask = Tensor::create_image(Size{34, 22}, PixelFormat::grey).value();
+  const Tensor mask = Tensor::create_image(Size{34, 22}, F::grey).value();
   ASSERT_TRUE(
-      processor_.mask_to_source(placed_tiles->back(), other.batch(tiles.size() - 1).value(), mask));
+      processor_.mask_to_source(placed_tiles.back(), other.batch(tiles.size() - 1).value(), mask));
   const Region& last = tiles.back().region;
   EXPECT_EQ(code_at(mask, 0, last.x, last.y), code_at(image, 0, last.x, last.y));
 }
@@ -243,23 +239,18 @@ TEST_F(GeometryTest, a_mask_comes_back_exactly_under_every_orientation) {
       c.flip = flip;
       c.rotation = rotation;
       const Placement p = placed(c);
-      const Tensor back = random_image(random_, 20, 15, PixelFormat::grey);
-      const Status status = processor_.mask_to_source(p, c.dst, back);
-      ASSERT_TRUE(status) << status.error().message();
-      for (int y = 0; y < 15; ++y) {
-        for (int x = 0; x < 20; ++x) {
-          const bool shown = x >= 4 && x < 15 && y >= 5 && y < 12;
-          ASSERT_EQ(code_at(back, 0, x, y), shown ? code_at(c.src, 0, x, y) : 0)
-              << static_cast<int>(flip) << orientation << " at " << x << "," << y;
-        }
+      const Tensor back = random_image(random_, 20, 15, F::grey);
+      ASSERT_OK(processor_.mask_to_source(p, c.dst, back));
+      for (const auto [y, x] : grid(15, 20)) {
+        const bool shown = x >= 4 && x < 15 && y >= 5 && y < 12;
+        ASSERT_EQ(code_at(back, 0, x, y), shown ? code_at(c.src, 0, x, y) : 0)
+            << static_cast<int>(flip) << orientation << " at " << x << "," << y;
       }
-      const Tensor there = random_image(random_, 24, 19, PixelFormat::grey);
+      const Tensor there = random_image(random_, 24, 19, F::grey);
       ASSERT_TRUE(processor_.mask_to_destination(p, c.src, there));
-      for (int y = 0; y < 19; ++y) {
-        for (int x = 0; x < 24; ++x) {
-          const bool shown = x >= 6 && x < 6 + content.width && y >= 3 && y < 3 + content.height;
-          ASSERT_EQ(code_at(there, 0, x, y), shown ? code_at(c.dst, 0, x, y) : 0);
-        }
+      for (const auto [y, x] : grid(19, 24)) {
+        const bool shown = x >= 6 && x < 6 + content.width && y >= 3 && y < 3 + content.height;
+        ASSERT_EQ(code_at(there, 0, x, y), shown ? code_at(c.dst, 0, x, y) : 0);
       }
     }
   }
@@ -272,15 +263,13 @@ TEST_F(GeometryTest, a_letterboxed_mask_covers_the_image_under_every_rule) {
     c.fit = Fit::letterbox;
     c.letterbox = rule;
     const Placement p = placed(c);
-    const Tensor mask = Tensor::create_image(32, 32, PixelFormat::grey).value();
-    for (int y = 0; y < 32; ++y) {
-      for (int x = 0; x < 32; ++x) {
-        const Region& r = p.content();
-        const bool inside = x >= r.x && x < r.x + r.width && y >= r.y && y < r.y + r.height;
-        set_code(mask, 0, x, y, inside ? 255 : 7);
-      }
+    const Tensor mask = zero_image(32, 32, F::grey);
+    for (const auto [y, x] : grid(32, 32)) {
+      const Region& r = p.content();
+      const bool inside = x >= r.x && x < r.x + r.width && y >= r.y && y < r.y + r.height;
+      set_code(mask, 0, x, y, inside ? 255 : 7);
     }
-    const Tensor back = random_image(random_, 53, 31, PixelFormat::grey);
+    const Tensor back = random_image(random_, 53, 31, F::grey);
     ASSERT_TRUE(processor_.mask_to_source(p, mask, back));
     for (const auto& [x, y] : {std::pair{0, 0}, std::pair{52, 30}, std::pair{52, 0}})
       EXPECT_EQ(code_at(back, 0, x, y), 255) << static_cast<int>(rule);
@@ -293,12 +282,11 @@ TEST_F(GeometryTest, masks_follow_a_crop_between_pixels_and_a_free_map) {
   c.crop = RegionF{0, 0, 39, 20};
   const Placement covered = placed(c);
   EXPECT_EQ(covered.crop(), (RegionF{9.5, 0, 20, 20}));
-  const Tensor mask = Tensor::create_image(20, 20, PixelFormat::grey).value();
+  const Tensor mask = zero_image(20, 20, F::grey);
   for (int i = 0; i < 400; ++i)
     set_code(mask, 0, i % 20, i / 20, 200);
-  const Tensor back = random_image(random_, 40, 20, PixelFormat::grey);
-  const Status status = processor_.mask_to_source(covered, mask, back);
-  ASSERT_TRUE(status) << status.error().message();
+  const Tensor back = random_image(random_, 40, 20, F::grey);
+  ASSERT_OK(processor_.mask_to_source(covered, mask, back));
   for (int x = 10; x < 29; ++x)
     EXPECT_EQ(code_at(back, 0, x, 7), 200) << x;
   EXPECT_EQ(code_at(back, 0, 8, 7), 0);
@@ -307,34 +295,32 @@ TEST_F(GeometryTest, masks_follow_a_crop_between_pixels_and_a_free_map) {
   // Shifted by (3, -2): an affine map that moves whole pixels.
   const Affine shift{{1, 0, 3, 0, 1, -2}};
   const Placement free({40, 20}, Region{0, 0, 40, 20}, shift, {20, 20}, {0, 0, 20, 20});
-  const Tensor source = random_image(random_, 40, 20, PixelFormat::grey);
-  const Tensor there = random_image(random_, 20, 20, PixelFormat::grey);
+  const Tensor source = random_image(random_, 40, 20, F::grey);
+  const Tensor there = random_image(random_, 20, 20, F::grey);
   ASSERT_TRUE(processor_.mask_to_destination(free, source, there));
   ASSERT_TRUE(processor_.mask_to_source(free, there, back));
-  for (int y = 0; y < 20; ++y) {
-    for (int x = 0; x < 40; ++x) {
-      const bool shown = x < 17 && y >= 2;
-      ASSERT_EQ(code_at(back, 0, x, y), shown ? code_at(source, 0, x, y) : 0) << x << "," << y;
-    }
+  for (const auto [y, x] : grid(20, 40)) {
+    const bool shown = x < 17 && y >= 2;
+    ASSERT_EQ(code_at(back, 0, x, y), shown ? code_at(source, 0, x, y) : 0) << x << "," << y;
   }
 }
 
 TEST_F(GeometryTest, masks_of_another_size_or_kind_are_refused_by_name) {
   const Placement p({20, 15}, Region{0, 0, 20, 15}, Orientation{}, {24, 19}, {0, 0, 24, 19});
-  const Tensor source = Tensor::create_image(20, 15, PixelFormat::grey).value();
-  const Tensor network = Tensor::create_image(24, 19, PixelFormat::grey).value();
-  const auto named = [](const Status& status, const char* field) {
-    return !status && status.error().code == Errc::invalid_argument &&
-           status.error().message().find(field) == 0;
+  const Tensor source = zero_image(20, 15, F::grey);
+  const Tensor network = zero_image(24, 19, F::grey);
+  const Tensor colour = zero_image(20, 15, F::rgb);
+  const auto expect_named = [](const Status& status, const char* field) {
+    EXPECT_FAILS(status, Errc::invalid_argument);
+    EXPECT_EQ(status.error().message().find(field), 0U) << status.error().message();
   };
   EXPECT_TRUE(processor_.mask_to_source(p, network, source));
-  EXPECT_TRUE(named(processor_.mask_to_source(p, source, source), "mask:"));
-  EXPECT_TRUE(named(processor_.mask_to_source(p, network, network), "out:"));
-  EXPECT_TRUE(named(processor_.mask_to_destination(p, network, network), "mask:"));
-  EXPECT_TRUE(named(processor_.mask_to_destination(p, source, source), "out:"));
-  const Tensor colour = Tensor::create_image(20, 15, PixelFormat::rgb).value();
-  EXPECT_TRUE(named(processor_.mask_to_source(p, network, colour), "out:"));
-  EXPECT_TRUE(named(processor_.mask_to_source(Placement(), network, source), "mask:"));
+  expect_named(processor_.mask_to_source(p, source, source), "mask:");
+  expect_named(processor_.mask_to_source(p, network, network), "out:");
+  expect_named(processor_.mask_to_destination(p, network, network), "mask:");
+  expect_named(processor_.mask_to_destination(p, source, source), "out:");
+  expect_named(processor_.mask_to_source(p, network, colour), "out:");
+  expect_named(processor_.mask_to_source(Placement(), network, source), "mask:");
 }
 
 }  // namespace

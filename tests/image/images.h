@@ -38,6 +38,30 @@ inline void fill_random(Random& random, Buffer& buffer, DType dtype, int bits = 
   }
 }
 
+inline Tensor zero_image(std::size_t width, std::size_t height, PixelFormat format,
+                         DType dtype = DType::u8) {
+  return Tensor::create_image(width, height, format, dtype).value();
+}
+
+inline Tensor zero_image(Size size, PixelFormat format, DType dtype = DType::u8) {
+  return Tensor::create_image(size, format, dtype).value();
+}
+
+/// An image in memory that nobody may write.
+inline Tensor read_only_image(std::size_t width, std::size_t height, PixelFormat format) {
+  static const std::array<std::uint8_t, 4096> zeros{};
+  const Tensor::PlaneSource whole{
+      wrap_memory(static_cast<const void*>(zeros.data()), zeros.size(), {}).value(), 0, 0};
+  return Tensor::wrap_image({&whole, 1}, width, height, format).value();
+}
+
+/// A request after `edit`.
+template <class Edit>
+Convert with(Convert request, const Edit& edit) {
+  edit(request);
+  return request;
+}
+
 /// An image whose rows are `extra` bytes (a multiple of 4) longer than needed, `offset` bytes into
 /// its buffer; all bytes are random, also the padding.
 inline Tensor random_image(Random& random, int width, int height, PixelFormat format,
@@ -190,6 +214,9 @@ inline bool padding_untouched(const Tensor& tensor, std::vector<std::byte> befor
   }
   return before == after;
 }
+
+inline constexpr Filter all_filters[] = {Filter::nearest, Filter::bilinear, Filter::bicubic,
+                                         Filter::lanczos3, Filter::box};
 
 inline constexpr PixelFormat source_formats[] = {
     PixelFormat::nv12, PixelFormat::nv16, PixelFormat::nv24,       PixelFormat::nv21,

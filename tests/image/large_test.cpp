@@ -9,6 +9,8 @@
 namespace halyard::test {
 namespace {
 
+using F = PixelFormat;
+
 struct Work {
   PixelFormat from;
   Size source;
@@ -43,28 +45,27 @@ void covered(Convert& c) {
 void plain(Convert&) {}
 
 constexpr Work works[] = {
-    {PixelFormat::nv12, {640, 360}, PixelFormat::rgb, DType::u8, {213, 213}, &boxed},
-    {PixelFormat::nv12, {640, 360}, PixelFormat::planar_rgb, DType::f32, {213, 213}, &smooth},
-    {PixelFormat::yuyv, {639, 203}, PixelFormat::rgba, DType::u8, {317, 229}, &boxed},
-    {PixelFormat::rgb, {517, 300}, PixelFormat::rgb, DType::u8, {256, 256}, &smooth},
-    {PixelFormat::rgb, {170, 111}, PixelFormat::rgb, DType::u8, {511, 333}, &plain},
-    {PixelFormat::rgba, {301, 199}, PixelFormat::rgba, DType::u8, {199, 301}, &rotated},
-    {PixelFormat::i420, {401, 277}, PixelFormat::bgr, DType::i8, {300, 200}, &covered},
-    {PixelFormat::grey, {1000, 700}, PixelFormat::grey, DType::u8, {31, 17}, &smooth},
-    {PixelFormat::grey, {1000, 700}, PixelFormat::grey, DType::f16, {61, 43}, &lanczos},
-    {PixelFormat::planar_rgb, {200, 150}, PixelFormat::nv12, DType::u8, {301, 221}, &cubic},
-    {PixelFormat::bgra, {333, 222}, PixelFormat::yuyv, DType::u8, {333, 222}, &plain},
-    {PixelFormat::nv16, {2000, 37}, PixelFormat::i420, DType::u8, {777, 55}, &lanczos},
-    {PixelFormat::nv24, {33, 900}, PixelFormat::rgb, DType::u8, {71, 450}, &plain},
+    {F::nv12, {640, 360}, F::rgb, DType::u8, {213, 213}, &boxed},
+    {F::nv12, {640, 360}, F::planar_rgb, DType::f32, {213, 213}, &smooth},
+    {F::yuyv, {639, 203}, F::rgba, DType::u8, {317, 229}, &boxed},
+    {F::rgb, {517, 300}, F::rgb, DType::u8, {256, 256}, &smooth},
+    {F::rgb, {170, 111}, F::rgb, DType::u8, {511, 333}, &plain},
+    {F::rgba, {301, 199}, F::rgba, DType::u8, {199, 301}, &rotated},
+    {F::i420, {401, 277}, F::bgr, DType::i8, {300, 200}, &covered},
+    {F::grey, {1000, 700}, F::grey, DType::u8, {31, 17}, &smooth},
+    {F::grey, {1000, 700}, F::grey, DType::f16, {61, 43}, &lanczos},
+    {F::planar_rgb, {200, 150}, F::nv12, DType::u8, {301, 221}, &cubic},
+    {F::bgra, {333, 222}, F::yuyv, DType::u8, {333, 222}, &plain},
+    {F::nv16, {2000, 37}, F::i420, DType::u8, {777, 55}, &lanczos},
+    {F::nv24, {33, 900}, F::rgb, DType::u8, {71, 450}, &plain},
 };
 
 TEST(LargeImages, are_right_in_every_strip) {
   Random random(61);
   Judge judge({.threads = 3});
   for (const Work& w : works) {
-    Convert c;
-    c.src = random_image(random, w.source.width, w.source.height, w.from, DType::u8, 12);
-    c.dst = random_image(random, w.target.width, w.target.height, w.to, w.dtype, 8);
+    Convert c{random_image(random, w.source.width, w.source.height, w.from, DType::u8, 12),
+              random_image(random, w.target.width, w.target.height, w.to, w.dtype, 8)};
     w.set(c);
     judge.compare(c);
   }
@@ -91,20 +92,14 @@ TEST(LargeImages, are_at_one_to_one_what_their_blocks_are) {
   Random random(62);
   Processor processor = Processor::create().value();
   Judge judge;
-  for (const Pair& pair : {Pair{PixelFormat::nv12, PixelFormat::rgba, DType::u8},
-                           Pair{PixelFormat::yuyv, PixelFormat::rgb, DType::u8},
-                           Pair{PixelFormat::rgba, PixelFormat::bgra, DType::u8},
-                           Pair{PixelFormat::rgb, PixelFormat::planar_rgb, DType::f16},
-                           Pair{PixelFormat::rgb, PixelFormat::nv12, DType::u8}}) {
-    Convert c;
-    c.src = Tensor::create_image(static_cast<std::size_t>(size.width),
-                                 static_cast<std::size_t>(size.height), pair.from)
-                .value();
+  for (const Pair& pair :
+       {Pair{F::nv12, F::rgba, DType::u8}, Pair{F::yuyv, F::rgb, DType::u8},
+        Pair{F::rgba, F::bgra, DType::u8}, Pair{F::rgb, F::planar_rgb, DType::f16},
+        Pair{F::rgb, F::nv12, DType::u8}}) {
+    Convert c{.src = zero_image(size, pair.from)};
     c.src.set_colorimetry(Colorimetry::jpeg());
     fill_random(random, *c.src.buffer(), DType::u8);
-    c.dst = Tensor::create_image(static_cast<std::size_t>(size.width),
-                                 static_cast<std::size_t>(size.height), pair.to, pair.dtype)
-                .value();
+    c.dst = zero_image(size, pair.to, pair.dtype);
     c.dst.set_colorimetry(Colorimetry::jpeg());
     ASSERT_TRUE(processor.convert(c));
     for (int n = 0; n < 12; ++n) {

@@ -97,9 +97,8 @@ TEST_F(Matrix, planes_in_buffers_of_their_own_are_read_and_written) {
   for (const FormatInfo& from : all_formats()) {
     for (const FormatInfo& to : all_formats()) {
       if (declined({from.format, DType::u8, to.format, DType::u8}) != nullptr) continue;
-      Convert c;
-      c.src = random_planes(random_, 21, 13, from.format);
-      c.dst = random_planes(random_, 21, 13, to.format);
+      Convert c{random_planes(random_, 21, 13, from.format),
+                random_planes(random_, 21, 13, to.format)};
       judge_.compare(c);
       c.crop = Region{3, 1, 11, 9};
       c.place = Region{5, 2, 9, 10};
@@ -123,9 +122,8 @@ TEST(Support, declines_with_the_reason_that_the_table_gives) {
     }
     EXPECT_STRNE(reason, "");
     if (refused++ % 37 != 0) return;
-    Convert c;
-    c.src = random_image(random, 8, 8, p.from, p.from_dtype);
-    c.dst = random_image(random, 8, 8, p.to, p.to_dtype);
+    Convert c{random_image(random, 8, 8, p.from, p.from_dtype),
+              random_image(random, 8, 8, p.to, p.to_dtype)};
     const auto before = bytes_of(c.dst);
     EXPECT_FAILS(processor.convert(c), Errc::unsupported, reason) << describe(c);
     EXPECT_EQ(bytes_of(c.dst), before);

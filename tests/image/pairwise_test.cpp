@@ -10,6 +10,8 @@
 namespace halyard::test {
 namespace {
 
+using F = PixelFormat;
+
 Judge make_judge(ColorimetryMode mode) {
   Judge judge({.threads = 2, .colorimetry_mode = mode});
   // The nearest code, except where the filters' fixed point is about half-way.
@@ -66,23 +68,17 @@ TEST(Pairwise, the_array_holds_every_pair_that_is_possible) {
 }
 
 struct MainPair {
-  PixelFormat from;
-  PixelFormat to;
+  PixelFormat from, to;
   DType dtype;
 };
-constexpr MainPair main_pairs[] = {{PixelFormat::nv12, PixelFormat::rgb, DType::u8},
-                                   {PixelFormat::nv12, PixelFormat::rgba, DType::u8},
-                                   {PixelFormat::nv12, PixelFormat::planar_rgb, DType::f32},
-                                   {PixelFormat::nv12, PixelFormat::planar_rgb, DType::i8},
-                                   {PixelFormat::yuyv, PixelFormat::rgb, DType::u8},
-                                   {PixelFormat::yuyv, PixelFormat::rgba, DType::i8},
-                                   {PixelFormat::i420, PixelFormat::bgr, DType::u8},
-                                   {PixelFormat::rgb, PixelFormat::rgb, DType::u8},
-                                   {PixelFormat::rgb, PixelFormat::planar_rgb, DType::f16},
-                                   {PixelFormat::rgba, PixelFormat::rgba, DType::u8},
-                                   {PixelFormat::rgba, PixelFormat::nv12, DType::u8},
-                                   {PixelFormat::grey, PixelFormat::grey, DType::u8},
-                                   {PixelFormat::planar_rgb, PixelFormat::rgb, DType::u8}};
+constexpr MainPair main_pairs[] = {
+    {F::nv12, F::rgb, DType::u8},         {F::nv12, F::rgba, DType::u8},
+    {F::nv12, F::planar_rgb, DType::f32}, {F::nv12, F::planar_rgb, DType::i8},
+    {F::yuyv, F::rgb, DType::u8},         {F::yuyv, F::rgba, DType::i8},
+    {F::i420, F::bgr, DType::u8},         {F::rgb, F::rgb, DType::u8},
+    {F::rgb, F::planar_rgb, DType::f16},  {F::rgba, F::rgba, DType::u8},
+    {F::rgba, F::nv12, DType::u8},        {F::grey, F::grey, DType::u8},
+    {F::planar_rgb, F::rgb, DType::u8}};
 
 TEST(Pairwise, main_pairs_are_right_at_every_width) {
   Random random(22);
@@ -90,9 +86,8 @@ TEST(Pairwise, main_pairs_are_right_at_every_width) {
   for (const MainPair& pair : main_pairs) {
     for (int width = 1; width <= 65 && !judge.gives_up(); width += 1 + (slowness - 1) / 3) {
       const int height = 1 + width % 9;
-      Convert c;
-      c.src = random_image(random, width, height, pair.from, DType::u8, 4);
-      c.dst = random_image(random, width, height, pair.to, pair.dtype, 8);
+      Convert c{random_image(random, width, height, pair.from, DType::u8, 4),
+                random_image(random, width, height, pair.to, pair.dtype, 8)};
       judge.compare(c);  // of one size
       c.rotation = static_cast<Rotation>(width % 4);
       c.dst = random_image(random, 66 - width, 10 - height, pair.to, pair.dtype, 4);

@@ -2,21 +2,23 @@
 // Plans that are compiled once and run often, and the processor's own cache of plans.
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "halyard/image.h"
 #include "image/plan_cache.h"
 #include "images.h"
+#include "support/product.h"
 #include "support/result.h"
+#include "support/threads.h"
 
 namespace halyard::test {
 namespace {
 
+using F = PixelFormat;
+
 class PlanTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    request_.src = random_image(random_, 40, 30, PixelFormat::nv12);
-    request_.dst = Tensor::create_image(24, 24, PixelFormat::rgb).value();
+    request_.src = random_image(random_, 40, 30, F::nv12);
+    request_.dst = zero_image(24, 24, F::rgb);
     request_.fit = Fit::letterbox;
   }
   std::vector<std::byte> converted() {
@@ -33,13 +35,12 @@ TEST_F(PlanTest, a_plan_converts_other_images_of_its_geometry) {
   EXPECT_EQ(plan.placement().content(), (Region{0, 3, 24, 18}));
   EXPECT_EQ(plan.backend(), "cpu");
   for (int i = 0; i < 3; ++i) {
-    request_.src = random_image(random_, 40, 30, PixelFormat::nv12, DType::u8, 64);
+    request_.src = random_image(random_, 40, 30, F::nv12, DType::u8, 64);
     const auto wanted = converted();
-    const Tensor other = Tensor::create_image(24, 24, PixelFormat::rgb).value();
-    const auto placed = processor_.run(plan, request_.src, other);
-    ASSERT_TRUE(placed) << placed.error().message();
+    const Tensor other = zero_image(24, 24, F::rgb);
+    ASSERT_VALUE(const auto placed, processor_.run(plan, request_.src, other));
     EXPECT_EQ(bytes_of(other), wanted);
-    EXPECT_EQ(placed->content(), plan.placement().content());
+    EXPECT_EQ(placed.content(), plan.placement().content());
   }
 }
 
@@ -59,17 +60,17 @@ TEST_F(PlanTest, a_plan_refuses_tensors_of_another_kind_and_names_them) {
     return Tensor::create_image(w, h, f, t).value();
   };
   EXPECT_TRUE(processor_.run(plan, src, dst));
-  for (const Tensor& bad : {image(42, 30, PixelFormat::nv12), image(40, 30, PixelFormat::nv16),
-                            image(40, 28, PixelFormat::nv12), Tensor()})
+  for (const Tensor& bad :
+       {image(42, 30, F::nv12), image(40, 30, F::nv16), image(40, 28, F::nv12), Tensor()})
     EXPECT_EQ(refusal(bad, dst).substr(0, 5), "src: ");
-  for (const Tensor& bad : {image(24, 25, PixelFormat::rgb), image(24, 24, PixelFormat::bgr),
-                            image(24, 24, PixelFormat::rgb, DType::i8), Tensor(),
-                            Tensor::create(DType::u8, {2, 24, 24, 3}).value()})
+  for (const Tensor& bad :
+       {image(24, 25, F::rgb), image(24, 24, F::bgr), image(24, 24, F::rgb, DType::i8), Tensor(),
+        Tensor::create(DType::u8, {2, 24, 24, 3}).value()})
     EXPECT_EQ(refusal(src, bad).substr(0, 5), "dst: ");
   Tensor other = src;
   other.set_colorimetry(Colorimetry::jpeg());
   EXPECT_EQ(refusal(other, dst).substr(0, 5), "src: ");
-  Tensor quantized = image(24, 24, PixelFormat::rgb);
+  Tensor quantized = image(24, 24, F::rgb);
   ASSERT_TRUE(quantized.set_quantization(Quantization::per_tensor(0.5F, 1)));
   EXPECT_EQ(refusal(src, quantized).substr(0, 5), "dst: ");
 }
@@ -77,12 +78,11 @@ TEST_F(PlanTest, a_plan_refuses_tensors_of_another_kind_and_names_them) {
 TEST_F(PlanTest, a_plan_takes_its_destination_as_an_image_or_as_a_plain_tensor) {
   const auto wanted = converted();
   const Tensor plain = Tensor::create(DType::u8, {1, 24, 24, 3}).value();
-  const ConvertPlan plan = processor_.plan(request_).value();
-  ASSERT_TRUE(processor_.run(plan, request_.src, plain));
+  ASSERT_TRUE(processor_.run(processor_.plan(request_).value(), request_.src, plain));
   EXPECT_EQ(bytes_of(plain), wanted);
   request_.dst = Tensor::create(DType::u8, {24, 24, 3}).value();
   const ConvertPlan of_plain = processor_.plan(request_).value();
-  const Tensor image = Tensor::create_image(24, 24, PixelFormat::rgb).value();
+  const Tensor image = zero_image(24, 24, F::rgb);
   ASSERT_TRUE(processor_.run(of_plain, request_.src, image));
   EXPECT_EQ(bytes_of(image), wanted);
 }
@@ -91,15 +91,15 @@ TEST_F(PlanTest, plain_tensors_of_every_shape_get_the_pixels_of_images) {
   const auto same = [&](const Tensor& plain, PixelFormat format, const char* what) {
     request_.dst = plain;
     const auto got = converted();
-    request_.dst = Tensor::create_image(24, 24, format, plain.dtype()).value();
+    request_.dst = zero_image(24, 24, format, plain.dtype());
     EXPECT_EQ(got, converted()) << what;
   };
-  same(Tensor::create(DType::u8, {24, 24, 4}).value(), PixelFormat::rgba, "packed");
-  same(Tensor::create(DType::f32, {1, 3, 24, 24}).value(), PixelFormat::planar_rgb, "planar");
-  same(Tensor::create(DType::i8, {4, 24, 24}).value(), PixelFormat::planar_rgba, "four planes");
-  same(Tensor::create(DType::f16, {24, 24, 1}).value(), PixelFormat::grey, "grey, channel last");
-  same(Tensor::create(DType::u8, {1, 24, 24}).value(), PixelFormat::grey, "grey, channel first");
-  same(Tensor::create(DType::u8, {1, 1, 24, 24}).value(), PixelFormat::grey, "grey in a batch");
+  same(Tensor::create(DType::u8, {24, 24, 4}).value(), F::rgba, "packed");
+  same(Tensor::create(DType::f32, {1, 3, 24, 24}).value(), F::planar_rgb, "planar");
+  same(Tensor::create(DType::i8, {4, 24, 24}).value(), F::planar_rgba, "four planes");
+  same(Tensor::create(DType::f16, {24, 24, 1}).value(), F::grey, "grey, channel last");
+  same(Tensor::create(DType::u8, {1, 24, 24}).value(), F::grey, "grey, channel first");
+  same(Tensor::create(DType::u8, {1, 1, 24, 24}).value(), F::grey, "grey in a batch");
 }
 
 TEST_F(PlanTest, plain_tensors_with_strides_are_written_where_they_say) {
@@ -110,13 +110,9 @@ TEST_F(PlanTest, plain_tensors_with_strides_are_written_where_they_say) {
   const auto strided = converted();
   request_.dst = Tensor::create(DType::u8, {3, 24, 24}).value();
   const auto dense = converted();
-  for (std::size_t c = 0; c < 3; ++c) {
-    for (std::size_t y = 0; y < 24; ++y) {
-      for (std::size_t x = 0; x < 40; ++x) {
-        const std::byte got = strided[100 + c * 4096 + y * 40 + x];
-        ASSERT_EQ(got, x < 24 ? dense[(c * 24 + y) * 24 + x] : std::byte{}) << c << y << x;
-      }
-    }
+  for (const auto& [c, y, x] : product(indices(3), indices(24), indices(40))) {
+    const std::byte got = strided[100 + c * 4096 + y * 40 + x];
+    ASSERT_EQ(got, x < 24 ? dense[(c * 24 + y) * 24 + x] : std::byte{}) << c << y << x;
   }
 }
 
@@ -136,23 +132,21 @@ TEST_F(PlanTest, the_same_request_is_found_again_over_other_bytes) {
   EXPECT_EQ(cache.find(c, c.src, c.dst, ColorimetryMode::exact), nullptr);
 }
 
+constexpr Region part{2, 2, 9, 9};
+constexpr Orientation upside_down{Flip::none, Rotation::cw180};
+constexpr Affine sheared{{1, 0.25, 0, 0, 1, 0}};
+
 TEST_F(PlanTest, no_field_of_a_request_is_forgotten) {
-  request_.src = random_image(random_, 40, 30, PixelFormat::rgba);
-  request_.dst = Tensor::create_image(24, 24, PixelFormat::rgba, DType::f32).value();
+  request_.src = random_image(random_, 40, 30, F::rgba);
+  request_.dst = zero_image(24, 24, F::rgba, DType::f32);
   const std::vector<void (*)(Convert&)> changes = {
-      [](Convert& c) {
-        c.crop = Region{1, 1, 20, 20};
-      },
-      [](Convert& c) {
-        c.orientation = Orientation{Flip::none, Rotation::cw180};
-      },
+      [](Convert& c) { c.crop = RegionF(1, 1, 20, 20); },
+      [](Convert& c) { c.orientation = upside_down; },
       [](Convert& c) { c.flip = Flip::vertical; },
       [](Convert& c) { c.rotation = Rotation::cw90; },
       [](Convert& c) { c.fit = Fit::stretch; },
       [](Convert& c) { c.letterbox = LetterboxRule::ultralytics_val; },
-      [](Convert& c) {
-        c.place = Region{2, 2, 9, 9};
-      },
+      [](Convert& c) { c.place = part; },
       [](Convert& c) { c.pad[1] = 7; },
       [](Convert& c) { c.filter = Filter::nearest; },
       [](Convert& c) { c.antialias = true; },
@@ -160,12 +154,10 @@ TEST_F(PlanTest, no_field_of_a_request_is_forgotten) {
       [](Convert& c) { c.alpha = AlphaStep::premultiply; },
       [](Convert& c) { c.bgr = true; },
       [](Convert& c) { c.source_bits = 8; },
-      [](Convert& c) {
-        c.normalize = Normalize::mean_std({0.5F, 0, 0}, {1, 1, 1});
-      },
+      [](Convert& c) { c.normalize.emplace().bias[0] = -0.5F; },
       [](Convert& c) {
         c.fit = Fit::stretch;
-        c.affine = Affine{{1, 0.25, 0, 0, 1, 0}};
+        c.affine = sheared;
       }};
   static_assert(std::tuple_size_v<image::RequestKey> == 16);
   EXPECT_EQ(changes.size(), 16U);
@@ -202,7 +194,7 @@ TEST_F(PlanTest, the_orientation_of_the_source_belongs_to_the_geometry) {
 }
 
 TEST_F(PlanTest, quantization_and_colorimetry_belong_to_the_geometry) {
-  request_.dst = Tensor::create_image(24, 24, PixelFormat::rgb, DType::i8).value();
+  request_.dst = zero_image(24, 24, F::rgb, DType::i8);
   const auto plain = converted();
   ASSERT_TRUE(
       request_.dst.set_quantization(Quantization{{0.1F, 0.2F, 0.3F}, {1, 2, 3}, std::size_t{2}}));
@@ -239,19 +231,14 @@ TEST_F(PlanTest, the_least_recently_used_geometry_goes) {
 TEST_F(PlanTest, processors_on_several_threads_share_a_plan) {
   const auto wanted = converted();
   const ConvertPlan plan = processor_.plan(request_).value();
-  std::vector<std::thread> threads;
   std::array<Tensor, 4> out;
-  for (Tensor& dst : out) {
-    threads.emplace_back([&plan, &dst, src = request_.src] {
-      dst = Tensor::create_image(24, 24, PixelFormat::rgb).value();
-      Processor own = Processor::create({.threads = 2}).value();
-      const ConvertPlan copy = plan;
-      for (int i = 0; i < 50; ++i)
-        ASSERT_TRUE(own.run(copy, src, dst));
-    });
-  }
-  for (std::thread& thread : threads)
-    thread.join();
+  on_threads(out.size(), [&plan, &out, src = request_.src](std::size_t k) {
+    const Tensor dst = out[k] = zero_image(24, 24, F::rgb);
+    Processor own = Processor::create({.threads = 2}).value();
+    const ConvertPlan copy = plan;
+    for (int i = 0; i < 50; ++i)
+      ASSERT_TRUE(own.run(copy, src, dst));
+  });
   for (const Tensor& dst : out)
     EXPECT_EQ(bytes_of(dst), wanted);
 }

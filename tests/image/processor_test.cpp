@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front: which requests it refuses, which backend it chooses, and what it reports.
+// The front: which backend it chooses, and what it reports; bad_input_test.cpp: what it refuses.
 #include <gtest/gtest.h>
-
-#include <limits>
 
 #include "halyard/image.h"
 #include "image/dispatch.h"
@@ -13,15 +11,13 @@
 namespace halyard::test {
 namespace {
 
+using F = PixelFormat;
+
 class ProcessorTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    request_.src = random_image(random_, 32, 24, PixelFormat::nv12);
-    request_.dst = Tensor::create_image(16, 16, PixelFormat::rgb).value();
-  }
-  Error refusal() {
-    auto result = processor_.convert(request_);
-    return result ? Error{} : result.error();
+    request_.src = random_image(random_, 32, 24, F::nv12);
+    request_.dst = zero_image(16, 16, F::rgb);
   }
   Random random_{3};
   Processor processor_ = Processor::create().value();
@@ -30,11 +26,10 @@ class ProcessorTest : public ::testing::Test {
 
 TEST_F(ProcessorTest, converts_and_returns_the_placement) {
   request_.fit = Fit::letterbox;
-  const auto placed = processor_.convert(request_);
-  ASSERT_TRUE(placed) << placed.error().message();
-  EXPECT_EQ(placed->content(), (Region{0, 2, 16, 12}));
-  EXPECT_EQ(placed->source(), (Size{32, 24}));
-  const Point middle = placed->to_source(Point{8, 8});
+  ASSERT_VALUE(const auto placed, processor_.convert(request_));
+  EXPECT_EQ(placed.content(), (Region{0, 2, 16, 12}));
+  EXPECT_EQ(placed.source(), (Size{32, 24}));
+  const Point middle = placed.to_source(Point{8, 8});
   EXPECT_FLOAT_EQ(middle.x, 16);
   EXPECT_FLOAT_EQ(middle.y, 12);
 }
@@ -44,103 +39,18 @@ TEST_F(ProcessorTest, reads_plain_destination_tensors_as_images) {
   ASSERT_TRUE(processor_.convert(request_));
   request_.dst = Tensor::create(DType::u8, {1, 16, 16, 3}).value();
   ASSERT_TRUE(processor_.convert(request_));
-  request_.dst = Tensor::create(DType::f32, {5, 16}).value();
-  EXPECT_EQ(refusal().code, Errc::invalid_argument);
-}
-
-TEST_F(ProcessorTest, refuses_what_is_not_an_image) {
-  request_.src = Tensor();
-  EXPECT_EQ(refusal().code, Errc::invalid_argument);
-  request_.src = Tensor::create(DType::u8, {4, 4, 3}).value();
-  EXPECT_EQ(refusal().code, Errc::invalid_argument);
-  SetUp();
-  request_.dst = Tensor();
-  EXPECT_EQ(refusal().code, Errc::invalid_argument);
-}
-
-TEST_F(ProcessorTest, refuses_formats_and_element_types_that_nobody_serves) {
-  request_.dst = Tensor::create_image(8, 8, PixelFormat::bayer_grbg).value();
-  EXPECT_EQ(refusal().code, Errc::unsupported);
-  request_.dst = Tensor::create_image(8, 8, PixelFormat::rgb, DType::f64).value();
-  EXPECT_EQ(refusal().code, Errc::unsupported);
-  request_.dst = Tensor::create_image(8, 8, PixelFormat::rgb).value();
-  request_.src = Tensor::create_image(8, 8, PixelFormat::rgb, DType::f32).value();
-  EXPECT_EQ(refusal().code, Errc::unsupported);
-}
-
-TEST_F(ProcessorTest, refuses_empty_and_outside_rectangles_and_names_them) {
-  constexpr std::int32_t maximum = std::numeric_limits<std::int32_t>::max();
-  for (const Region bad : {Region{0, 0, 0, 5}, Region{0, 0, 5, 0}, Region{-1, 0, 5, 5},
-                           Region{0, -1, 5, 5}, Region{30, 0, 3, 5}, Region{0, 22, 5, 3},
-                           Region{maximum, maximum, maximum, maximum}, Region{1, 1, -4, 4}}) {
-    request_.crop = bad;
-    EXPECT_EQ(refusal().code, Errc::invalid_argument);
-    EXPECT_NE(refusal().message().find("crop"), std::string::npos);
-    request_.crop.reset();
-    request_.place = bad;
-    EXPECT_EQ(refusal().code, Errc::invalid_argument);
-    EXPECT_NE(refusal().message().find("place"), std::string::npos);
-    request_.place.reset();
-  }
-  EXPECT_EQ(refusal().code, Errc::ok);
-}
-
-TEST_F(ProcessorTest, refuses_source_and_destination_that_share_bytes) {
-  request_.src = Tensor::create_image(16, 16, PixelFormat::rgb).value();
-  request_.dst = request_.src;
-  EXPECT_EQ(refusal().code, Errc::invalid_argument);
-  request_.dst = request_.src.slice({0, 0, 8, 8}).value();
-  EXPECT_EQ(refusal().code, Errc::invalid_argument);
-}
-
-TEST_F(ProcessorTest, refuses_foreign_enumerators) {
-  request_.filter = static_cast<Filter>(9);
-  EXPECT_EQ(refusal().code, Errc::invalid_argument);
-  request_.filter = Filter::box;
-  request_.flip = static_cast<Flip>(3);
-  EXPECT_EQ(refusal().code, Errc::invalid_argument);
-  request_.flip = Flip::none;
-  request_.rotation = static_cast<Rotation>(4);
-  EXPECT_EQ(refusal().code, Errc::invalid_argument);
-  request_.rotation = Rotation::none;
-  request_.fit = static_cast<Fit>(9);
-  EXPECT_EQ(refusal().code, Errc::invalid_argument);
-  request_.fit = Fit::stretch;
-  request_.chroma = static_cast<Chroma>(2);
-  EXPECT_EQ(refusal().code, Errc::invalid_argument);
-}
-
-TEST_F(ProcessorTest, refuses_normalisation_that_has_no_meaning) {
-  request_.normalize = Normalize{};
-  EXPECT_EQ(refusal().code, Errc::invalid_argument);
-  request_.dst = Tensor::create(DType::f32, {3, 16, 16}).value();
-  EXPECT_EQ(refusal().code, Errc::ok);
-  request_.normalize->scale[1] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_EQ(refusal().code, Errc::invalid_argument);
-  request_.normalize = Normalize::mean_std({0, 0, 0}, {1, 0, 1});
-  EXPECT_EQ(refusal().code, Errc::invalid_argument);
-}
-
-TEST_F(ProcessorTest, refuses_to_write_into_read_only_memory) {
-  static const std::array<std::uint8_t, 16 * 16 * 3> fixed{};
-  const Tensor::PlaneSource whole{
-      wrap_memory(static_cast<const void*>(fixed.data()), fixed.size(), {}).value(), 0, 0};
-  request_.dst = Tensor::wrap_image({&whole, 1}, 16, 16, PixelFormat::rgb).value();
-  EXPECT_EQ(refusal().code, Errc::permission);
 }
 
 TEST_F(ProcessorTest, explains_who_runs_it_and_why_the_others_do_not) {
-  const auto report = processor_.explain(request_);
-  ASSERT_TRUE(report);
-  EXPECT_EQ(*report,
+  ASSERT_VALUE(const auto report, processor_.explain(request_));
+  EXPECT_EQ(report,
             "opengl: not built into this library\ng2d: not built into this library\ncpu: runs it");
   request_.crop = Region{0, 0, 0, 0};
   EXPECT_FAILS(processor_.explain(request_), Errc::invalid_argument);
 }
 
 TEST(Dispatch, a_forced_backend_must_be_there) {
-  Environment env;
-  env.force_backend = "opengl";
+  Environment env{.force_backend = "opengl"};
   EXPECT_FAILS(image::Dispatch::create(1, env), Errc::unsupported);
   env.force_backend = "cuda";
   EXPECT_FAILS(image::Dispatch::create(1, env), Errc::unsupported);
@@ -162,9 +72,7 @@ TEST(Dispatch, a_processor_reads_the_environment_when_it_is_made) {
 }
 
 TEST_F(ProcessorTest, without_any_backend_every_request_is_declined_with_reasons) {
-  Environment env;
-  env.disable_cpu = true;
-  env.disable_gl = true;
+  Environment env{.disable_gl = true, .disable_cpu = true};
   const auto dispatch = image::Dispatch::create(1, env).value();
   std::string report;
   EXPECT_FALSE(dispatch.choose(image::make_plan(request_).value(), &report));
@@ -193,8 +101,8 @@ TEST(ColorimetryModes, the_environment_overrules_options_and_setter) {
 
 TEST_F(ProcessorTest, the_mode_can_be_changed_between_calls) {
   if (environment().colorimetry) GTEST_SKIP() << "HALYARD_COLORIMETRY is set";
-  request_.src = random_image(random_, 256, 256, PixelFormat::nv24);
-  request_.dst = Tensor::create_image(256, 256, PixelFormat::rgb).value();
+  request_.src = random_image(random_, 256, 256, F::nv24);
+  request_.dst = zero_image(256, 256, F::rgb);
   const auto pixels = [&](ColorimetryMode mode) {
     processor_.set_colorimetry_mode(mode);
     EXPECT_EQ(processor_.colorimetry_mode(), mode);
@@ -212,11 +120,9 @@ TEST_F(ProcessorTest, the_mode_can_be_changed_between_calls) {
 }
 
 TEST_F(ProcessorTest, normalised_floats_are_the_affine_of_the_code) {
-  request_.src = random_image(random_, 16, 16, PixelFormat::rgb);
+  request_.src = random_image(random_, 16, 16, F::rgb);
   request_.dst = Tensor::create(DType::f32, {3, 16, 16}).value();
-  Normalize n;
-  n.scale = {0.0171F, 2.0F, -0.5F, 1};
-  n.bias = {-2.1F, 0.25F, 7, 0};
+  Normalize n{.scale = {0.0171F, 2.0F, -0.5F, 1}, .bias = {-2.1F, 0.25F, 7, 0}};
   request_.normalize = n;
   ASSERT_TRUE(processor_.convert(request_));
   const Tensor image = request_.dst.as_image().value();
@@ -231,8 +137,8 @@ TEST_F(ProcessorTest, normalised_floats_are_the_affine_of_the_code) {
 }
 
 TEST_F(ProcessorTest, quantized_destinations_store_by_their_quantization) {
-  request_.src = random_image(random_, 16, 16, PixelFormat::rgba);
-  request_.dst = Tensor::create_image(16, 16, PixelFormat::rgba, DType::i8).value();
+  request_.src = random_image(random_, 16, 16, F::rgba);
+  request_.dst = zero_image(16, 16, F::rgba, DType::i8);
   ASSERT_TRUE(request_.dst.set_quantization(Quantization::per_tensor(1.0F / 255, -128)));
   ASSERT_TRUE(processor_.convert(request_));
   EXPECT_EQ(code_at(request_.dst, 0, 3, 3), code_at(request_.src, 0, 3, 3) ^ 0x80);
@@ -241,8 +147,7 @@ TEST_F(ProcessorTest, quantized_destinations_store_by_their_quantization) {
   ASSERT_TRUE(processor_.convert(request_));
   for (int x = 0; x < 16; ++x) {
     const double want = std::nearbyint(code_at(request_.src, 1, x, 2) / 255.0 / 0.02) + 3;
-    const auto got = static_cast<std::int8_t>(code_at(request_.dst, 1, x, 2));
-    EXPECT_NEAR(got, want, 1e-9);
+    EXPECT_NEAR(static_cast<std::int8_t>(code_at(request_.dst, 1, x, 2)), want, 1e-9);
   }
 }
 

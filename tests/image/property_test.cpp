@@ -4,29 +4,20 @@
 
 #include "image/differential.h"
 #include "image/requests.h"
+#include "support/properties.h"
 
 #if defined(HALYARD_RAPIDCHECK)
 #include <rapidcheck.h>
 
 #include <cmath>
 #include <numbers>
-#include <sstream>
 
 namespace halyard::test {
 namespace {
 
-/// This many cases, the same in every run.
-template <class Property>
-void check_property(int cases, Property property) {
-  rc::detail::TestParams params;
-  params.seed = 51;
-  params.maxSuccess = std::max(cases / slowness, 20);
-  params.maxDiscardRatio = 2;
-  const auto result = rc::detail::checkTestable(property, rc::detail::TestMetadata{}, params);
-  if (result.template is<rc::detail::SuccessResult>()) return;
-  std::ostringstream message;
-  rc::detail::printResultMessage(result, message);
-  ADD_FAILURE() << message.str();
+// Fewer where each is slow.
+constexpr int scaled(int cases) {
+  return std::max(cases / slowness, 20);
 }
 
 std::vector<int> any_values() {
@@ -40,7 +31,7 @@ std::vector<int> any_values() {
 
 TEST(Properties, any_legal_request_is_right) {
   Judge judge({.threads = 2});
-  check_property(3000, [&] {
+  check_property(scaled(3000), [&] {
     const std::vector<int> values = any_values();
     Random random(static_cast<unsigned>(*rc::gen::inRange(0, 1 << 20)));
     const std::string mistake = judge.mistake_of(build_request(values, random));
@@ -70,7 +61,7 @@ Affine any_map(Size from, Size to) {
 
 TEST(Properties, any_free_map_is_right) {
   Judge judge({.threads = 2});
-  check_property(1500, [&] {
+  check_property(scaled(1500), [&] {
     const std::vector<int> values = any_values();
     Random random(static_cast<unsigned>(*rc::gen::inRange(0, 1 << 20)));
     Convert c = build_request(values, random);

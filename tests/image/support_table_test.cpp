@@ -14,6 +14,8 @@
 namespace halyard {
 namespace {
 
+using F = PixelFormat;
+
 constexpr DType all_dtypes[] = {DType::u8,  DType::i8,   DType::u16,    DType::i16, DType::u32,
                                 DType::i32, DType::u64,  DType::i64,    DType::f16, DType::f32,
                                 DType::f64, DType::bf16, DType::boolean};
@@ -105,13 +107,11 @@ TEST(SupportTable, every_refusal_has_a_reason_that_names_its_side) {
 
 TEST(SupportTable, foreign_enumerators_are_declined) {
   const auto foreign = static_cast<PixelFormat>(200);
-  EXPECT_STREQ(conversion_declined(foreign, DType::u8, PixelFormat::rgb, DType::u8),
+  EXPECT_STREQ(conversion_declined(foreign, DType::u8, F::rgb, DType::u8),
                "src: not a value of PixelFormat");
-  EXPECT_STREQ(conversion_declined(PixelFormat::rgb, DType::u8, foreign, DType::u8),
+  EXPECT_STREQ(conversion_declined(F::rgb, DType::u8, foreign, DType::u8),
                "dst: not a value of PixelFormat");
-  EXPECT_NE(
-      conversion_declined(PixelFormat::rgb, static_cast<DType>(99), PixelFormat::rgb, DType::u8),
-      nullptr);
+  EXPECT_NE(conversion_declined(F::rgb, static_cast<DType>(99), F::rgb, DType::u8), nullptr);
 }
 
 }  // namespace

@@ -10,28 +10,23 @@
 #include "halyard/image.h"
 #include "halyard/threads.h"
 #include "images.h"
+#include "support/result.h"
 #include "support/thread_gate.h"
 
 namespace halyard::test {
 namespace {
-
-std::vector<std::byte> bytes_of(const Tensor& tensor) {
-  const auto map = tensor.map(Access::read).value();
-  return {map.data(), map.data() + tensor.size_bytes()};
-}
 
 class ThreadsRefused : public ::testing::Test {
  protected:
   ThreadsRefused() {
     std::mt19937 random(1);
     convert_.src = random_image(random, 1280, 720, PixelFormat::nv12);
-    convert_.dst = Tensor::create_image(640, 640, PixelFormat::rgb).value();
+    convert_.dst = zero_image(640, 640, PixelFormat::rgb);
     convert_.fit = Fit::letterbox;
   }
 
   std::vector<std::byte> converted_by(Processor& processor) {
-    const auto done = processor.convert(convert_);
-    EXPECT_TRUE(done) << done.error().message();
+    EXPECT_OK(processor.convert(convert_));
     return bytes_of(convert_.dst);
   }
   static Processor make(unsigned threads) {
@@ -72,7 +67,7 @@ TEST_F(ThreadsRefused, a_child_converts_while_its_parent_starts_its_first_thread
   std::thread first([&] {
     Processor processor = make(2);
     Convert convert = convert_;
-    convert.dst = Tensor::create_image(640, 640, PixelFormat::rgb).value();
+    convert.dst = zero_image(640, 640, PixelFormat::rgb);
     EXPECT_TRUE(processor.convert(convert));
     is_done = true;
   });

@@ -8,9 +8,12 @@
 
 #include "halyard/image.h"
 #include "images.h"
+#include "support/result.h"
 
 namespace halyard::test {
 namespace {
+
+using F = PixelFormat;
 
 std::vector<int> begins(int frame, int tile, double overlap) {
   const auto tiles = plan_tiles({frame, 10}, {.size = {tile, 10}, .overlap = overlap}).value();
@@ -82,26 +85,24 @@ class TilesTest : public ::testing::Test {
  protected:
   Random random_{11};
   Processor processor_ = Processor::create({.threads = 2}).value();
-  Tensor frame_ = random_image(random_, 100, 70, PixelFormat::nv12);
+  Tensor frame_ = random_image(random_, 100, 70, F::nv12);
   std::vector<Tile> tiles_ = plan_tiles(frame_.size(), {.size = {48, 40}}).value();
-  Tensor batch_ = Tensor::create_image_batch(tiles_.size(), 32, 32, PixelFormat::rgb).value();
+  Tensor batch_ = Tensor::create_image_batch(tiles_.size(), 32, 32, F::rgb).value();
 };
 
 TEST_F(TilesTest, each_tile_is_what_its_crop_alone_would_be) {
-  Convert like;
-  like.fit = Fit::letterbox;
-  const auto placed = processor_.convert_tiles(frame_, tiles_, batch_, like);
-  ASSERT_TRUE(placed) << placed.error().message();
-  ASSERT_EQ(placed->size(), tiles_.size());
+  Convert like{.fit = Fit::letterbox};
+  ASSERT_VALUE(const auto placed, processor_.convert_tiles(frame_, tiles_, batch_, like));
+  ASSERT_EQ(placed.size(), tiles_.size());
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
     Convert alone = like;
     alone.src = frame_;
     alone.crop = tiles_[i].region;
-    alone.dst = Tensor::create_image(32, 32, PixelFormat::rgb).value();
+    alone.dst = zero_image(32, 32, F::rgb);
     ASSERT_TRUE(processor_.convert(alone));
     EXPECT_EQ(greatest_difference(batch_.batch(i).value(), alone.dst), 0) << "tile " << i;
-    EXPECT_EQ((*placed)[i].source(), frame_.size());
-    EXPECT_EQ((*placed)[i].crop(), RegionF(tiles_[i].region));
+    EXPECT_EQ(placed[i].source(), frame_.size());
+    EXPECT_EQ(placed[i].crop(), RegionF(tiles_[i].region));
   }
 }
 
@@ -113,18 +114,16 @@ TEST_F(TilesTest, refuses_crops_strange_tiles_and_small_batches_by_name) {
     if (result || result.error().code != Errc::invalid_argument) return std::string("none");
     return result.error().message().substr(0, 9);
   };
-  Convert cropped;
-  cropped.crop = Region{0, 0, 4, 4};
+  Convert cropped{.crop = Region{0, 0, 4, 4}};
   EXPECT_EQ(refusal(cropped, tiles_, batch_), "like.crop");
   auto outside = tiles_;
   outside.back().region.x += 1;
   EXPECT_EQ(refusal({}, outside, batch_), "tiles: on");
   outside.back().region = {0, 0, std::numeric_limits<std::int32_t>::max(), 4};
   EXPECT_EQ(refusal({}, outside, batch_), "tiles: on");
-  const Tensor small = Tensor::create_image_batch(2, 32, 32, PixelFormat::rgb).value();
+  const Tensor small = Tensor::create_image_batch(2, 32, 32, F::rgb).value();
   EXPECT_EQ(refusal({}, tiles_, small), "tiles: mu");
-  const Tensor image = Tensor::create_image(32, 32, PixelFormat::rgb).value();
-  EXPECT_EQ(refusal({}, tiles_, image), "batch: ne");
+  EXPECT_EQ(refusal({}, tiles_, zero_image(32, 32, F::rgb)), "batch: ne");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engine on small ONNX files written here: specs, memory, errors. Real networks:
 // real_model_test.cpp.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -13,20 +14,20 @@
 #include "support/in_child.h"
 #include "support/result.h"
 
-namespace halyard {
+namespace halyard::test {
 namespace {
 
-using test::OnnxModel;
+using ::testing::HasSubstr;
 
 // Of this process: engines may read their files as long as they live.
-const test::Folder& files() {
-  static const test::Folder folder;
+const Folder& files() {
+  static const Folder folder;
   return folder;
 }
 
 std::string write_model(const std::string& name, const OnnxModel& model) {
   const std::string path = files() / name;
-  test::write_bytes(path, test::onnx_bytes(model));
+  write_bytes(path, onnx_bytes(model));
   return path;
 }
 
@@ -34,7 +35,7 @@ std::string write_model(const std::string& name, const OnnxModel& model) {
 
 Engine open_model(const std::string& name, const OnnxModel& model) {
   auto engine = Engine::open(write_model(name, model));
-  EXPECT_TRUE(engine) << engine.error().message();
+  EXPECT_OK(engine);
   return *std::move(engine);
 }
 
@@ -99,12 +100,11 @@ TEST(Engine, runs_on_our_memory_without_a_copy) {
   Engine engine = open_model("relu.onnx", {});
   const Tensor input = filled(engine, 2.5F);
   const CopyStats before = copy_stats();
-  auto outputs = engine.run(input);
-  ASSERT_TRUE(outputs) << outputs.error().message();
+  ASSERT_VALUE(auto outputs, engine.run(input));
   EXPECT_EQ(copy_stats().copies, before.copies);
-  ASSERT_EQ(outputs->size(), 1U);
-  EXPECT_EQ((*outputs)[0].name(), "output0");
-  EXPECT_EQ(first((*outputs)[0]), 2.5F);
+  ASSERT_EQ(outputs.size(), 1U);
+  EXPECT_EQ(outputs[0].name(), "output0");
+  EXPECT_EQ(first(outputs[0]), 2.5F);
   EXPECT_EQ(first(*&engine.run(filled(engine, -1))->front()), 0.0F);
 }
 
@@ -129,9 +129,8 @@ TEST(Engine, gives_results_that_outlive_it_and_their_input) {
     Tensor result;
     {
       Engine engine = open_model("outlive.onnx", {.op = op});
-      auto outputs = engine.run(filled(engine, 7));
-      ASSERT_TRUE(outputs);
-      result = outputs->front();
+      ASSERT_VALUE(auto outputs, engine.run(filled(engine, 7)));
+      result = outputs.front();
       filled(engine, 9);
     }
     EXPECT_EQ(first(result), 7.0F) << op;
@@ -174,63 +173,56 @@ TEST(Engine, tells_a_child_that_its_threads_stayed_in_the_parent) {
     return !result && result.error().code == Errc::unsupported &&
            result.error().message().find("before fork()") != std::string::npos;
   };
-  EXPECT_TRUE(test::is_true_in_child(
+  EXPECT_TRUE(is_true_in_child(
       [&] { return is_refused(engine.run(input)) && is_refused(Engine::open(engine.path())); }));
   EXPECT_TRUE(engine.run(input)) << "the parent goes on";
 }
 
 TEST(Engine, takes_an_image_without_the_batch_axis) {
   Engine engine = open_model("unbatched.onnx", {});
-  auto image = Tensor::create_image(6, 4, PixelFormat::planar_rgb, DType::f32, Memory::mem);
-  ASSERT_TRUE(image);
-  EXPECT_TRUE(engine.run(*image));
+  ASSERT_VALUE(auto image,
+               Tensor::create_image(6, 4, PixelFormat::planar_rgb, DType::f32, Memory::mem));
+  EXPECT_TRUE(engine.run(image));
 }
 
 TEST(Engine, names_the_input_that_does_not_fit) {
   Engine engine = open_model("fit.onnx", {});
-  const auto expect = [&](const Result<std::vector<Tensor>>& outcome, Errc code,
-                          const std::string& part) { EXPECT_FAILS(outcome, code, part); };
   const auto shape = Tensor::create(DType::f32, {1, 3, 4, 7});
   const auto dtype = Tensor::create(DType::u8, {1, 3, 4, 6});
-  expect(engine.run(*shape), Errc::invalid_argument, "[1,3,4,6]");
-  expect(engine.run(*dtype), Errc::invalid_argument, "takes f32");
-  expect(engine.run(Tensor()), Errc::invalid_argument, "no bytes");
-  expect(engine.run(std::span<const Tensor>{}), Errc::invalid_argument, "0 given");
+  EXPECT_FAILS(engine.run(*shape), Errc::invalid_argument, "[1,3,4,6]");
+  EXPECT_FAILS(engine.run(*dtype), Errc::invalid_argument, "takes f32");
+  EXPECT_FAILS(engine.run(Tensor()), Errc::invalid_argument, "no bytes");
+  EXPECT_FAILS(engine.run(std::span<const Tensor>{}), Errc::invalid_argument, "0 given");
   auto wide = Tensor::create(DType::f32, {1, 3, 4, 12});
   Layout strided = wide->layout();
   strided.shape[3] = 6;
-  const auto part = Tensor::wrap(wide->buffer(), strided);
-  ASSERT_TRUE(part);
-  expect(engine.run(*part), Errc::unsupported, "contiguous");
+  ASSERT_VALUE(const auto part, Tensor::wrap(wide->buffer(), strided));
+  EXPECT_FAILS(engine.run(part), Errc::unsupported, "contiguous");
 }
 
 TEST(Engine, refuses_files_that_are_no_models) {
-  const std::string whole = test::onnx_bytes({});
-  const auto code_of = [&](const std::string& name, const std::string& bytes) {
-    test::write_bytes(files() / name, bytes);
+  const std::string whole = onnx_bytes({});
+  const auto expect_refusal = [&](const std::string& name, const std::string& bytes,
+                                  Errc code = Errc::malformed) {
+    write_bytes(files() / name, bytes);
     const auto engine = Engine::open(files() / name);
-    EXPECT_FALSE(engine) << name;
-    if (engine) return Errc::ok;
+    ASSERT_FALSE(engine) << name;
     EXPECT_EQ(engine.error().message().find('\n'), std::string::npos) << engine.error().message();
-    EXPECT_FAILS(engine, name);
-    return engine.error().code;
+    EXPECT_FAILS(engine, code, name);
   };
-  EXPECT_EQ(code_of("empty.onnx", ""), Errc::malformed);
-  EXPECT_EQ(code_of("cut.onnx", whole.substr(0, whole.size() / 2)), Errc::malformed);
-  EXPECT_EQ(code_of("garbage.onnx", std::string(5000, '\xa7')), Errc::malformed);
-  EXPECT_EQ(code_of("garbage.tflite", std::string(5000, '\xa7')), Errc::malformed);
-  EXPECT_EQ(code_of("short.tflite", "TFL3"), Errc::malformed);
-  EXPECT_EQ(code_of("garbage.xml", "<net"), Errc::malformed);
-  EXPECT_EQ(code_of("unknown_op.onnx", test::onnx_bytes({.op = "NoSuchOperator"})),
-            Errc::malformed);
-  EXPECT_EQ(code_of("model.txt", whole), Errc::unsupported);
+  expect_refusal("empty.onnx", "");
+  expect_refusal("cut.onnx", whole.substr(0, whole.size() / 2));
+  expect_refusal("garbage.onnx", std::string(5000, '\xa7'));
+  expect_refusal("garbage.tflite", std::string(5000, '\xa7'));
+  expect_refusal("short.tflite", "TFL3");
+  expect_refusal("garbage.xml", "<net");
+  expect_refusal("unknown_op.onnx", onnx_bytes({.op = "NoSuchOperator"}));
+  expect_refusal("model.txt", whole, Errc::unsupported);
 }
 
 TEST(Engine, refuses_a_device_that_is_not_there) {
-  EngineOptions options;
-  options.device = "NOSUCH";
-  const auto engine = Engine::open(write_model("device.onnx", {}), options);
-  EXPECT_FAILS(engine, Errc::device, "NOSUCH");
+  EXPECT_FAILS(Engine::open(write_model("device.onnx", {}), {.device = "NOSUCH"}), Errc::device,
+               "NOSUCH");
 }
 
 TEST(Decoder_for, takes_units_and_labels_from_the_engine) {
@@ -239,22 +231,18 @@ TEST(Decoder_for, takes_units_and_labels_from_the_engine) {
   EXPECT_EQ(box_units(pixels), BoxUnits::pixels);
   model.metadata.emplace_back("box_units", "fraction");
   EXPECT_EQ(box_units(open_model("units_said.onnx", model)), BoxUnits::fraction);
-  const auto decoder = decoder_for(pixels);
-  ASSERT_TRUE(decoder) << decoder.error().message();
-  EXPECT_EQ(decoder->class_count(), 2U);
-  EXPECT_EQ(decoder->description().labels, (std::vector<std::string>{"boat", "buoy"}));
+  ASSERT_VALUE(const auto decoder, decoder_for(pixels));
+  EXPECT_EQ(decoder.class_count(), 2U);
+  EXPECT_EQ(decoder.description().labels, (std::vector<std::string>{"boat", "buoy"}));
 }
 
 TEST(Decoder_for, takes_a_document_from_the_metadata_or_from_beside_the_model) {
   const std::string document = R"({"input": {"shape": [1, 64, 64, 3]}, "labels": ["a", "b", "c"],
       "outputs": [{"type": "detection", "shape": [1, 7, 20], "normalized": true}]})";
   OnnxModel model{.shape = {1, 7, 20}, .metadata = {{"edgefirst.json", document}}};
-  const auto inside = decoder_for(open_model("document.onnx", model));
-  ASSERT_TRUE(inside) << inside.error().message();
-  EXPECT_EQ(inside->description().outputs[0].box_units, BoxUnits::fraction);
-  EXPECT_NE(inside->explain().find("outputs: from edgefirst.json in document.onnx"),
-            std::string::npos)
-      << inside->explain();
+  ASSERT_VALUE(const auto inside, decoder_for(open_model("document.onnx", model)));
+  EXPECT_EQ(inside.description().outputs[0].box_units, BoxUnits::fraction);
+  EXPECT_THAT(inside.explain(), HasSubstr("outputs: from edgefirst.json in document.onnx"));
   model.metadata = {{"names", "['x', 'y', 'z']"}};
   const std::string sidecar = files() / "beside.json";
   std::ofstream(sidecar) << document;
@@ -269,15 +257,14 @@ TEST(Decoder_for, takes_a_document_from_the_metadata_or_from_beside_the_model) {
 }
 
 TEST(Decoder_for, refuses_outputs_that_no_head_reads) {
-  const auto decoder = decoder_for(open_model("head.onnx", {.shape = {1, 3, 4, 6}}));
-  EXPECT_FAILS(decoder, Errc::unsupported);
+  EXPECT_FAILS(decoder_for(open_model("head.onnx", {.shape = {1, 3, 4, 6}})), Errc::unsupported);
 }
 
 #else
 
 TEST(Engine, says_what_to_install_in_a_build_without_one) {
-  const auto engine = Engine::open(write_model("none.onnx", {}));
-  EXPECT_FAILS(engine, Errc::unsupported, "pip install openvino");
+  EXPECT_FAILS(Engine::open(write_model("none.onnx", {})), Errc::unsupported,
+               "pip install openvino");
 }
 
 #endif
@@ -285,10 +272,8 @@ TEST(Engine, says_what_to_install_in_a_build_without_one) {
 TEST(Engine, checks_the_file_before_it_reads_it) {
   EXPECT_FAILS(Engine::open(files() / "missing.onnx"), Errc::not_found);
   EXPECT_FAILS(Engine::open(files().path()), Errc::invalid_argument);
-  EngineOptions options;
-  options.max_file_bytes = 10;
-  const auto engine = Engine::open(write_model("large.onnx", {}), options);
-  EXPECT_FAILS(engine, Errc::invalid_argument, "at most 10");
+  EXPECT_FAILS(Engine::open(write_model("large.onnx", {}), {.max_file_bytes = 10}),
+               Errc::invalid_argument, "at most 10");
 }
 
 TEST(Engine, lists_what_the_build_has) {
@@ -297,4 +282,4 @@ TEST(Engine, lists_what_the_build_has) {
 }
 
 }  // namespace
-}  // namespace halyard
+}  // namespace halyard::test

@@ -64,22 +64,21 @@ TEST_F(OnnxFileTest, gives_metadata_names_shapes_and_types) {
   Message file;
   file.nested(14, Message().text(1, "task").text(2, "detect")).nested(7, graph);
   file.nested(14, Message().text(1, "names").text(2, "{0: 'boat'}"));
-  const auto seen = read(file.bytes());
-  ASSERT_TRUE(seen) << seen.error().message();
-  EXPECT_EQ(seen->metadata, (Metadata{{"names", "{0: 'boat'}"}, {"task", "detect"}}));
-  ASSERT_EQ(seen->inputs.size(), 1U);
-  EXPECT_EQ(seen->inputs[0].name, "images");
-  EXPECT_EQ(seen->inputs[0].shape, (Shape{1, 3, 4, 6}));
-  EXPECT_EQ(seen->inputs[0].format, PixelFormat::planar_rgb);
+  ASSERT_VALUE(const auto seen, read(file.bytes()));
+  EXPECT_EQ(seen.metadata, (Metadata{{"names", "{0: 'boat'}"}, {"task", "detect"}}));
+  ASSERT_EQ(seen.inputs.size(), 1U);
+  EXPECT_EQ(seen.inputs[0].name, "images");
+  EXPECT_EQ(seen.inputs[0].shape, (Shape{1, 3, 4, 6}));
+  EXPECT_EQ(seen.inputs[0].format, PixelFormat::planar_rgb);
   constexpr std::array dtypes{DType::f32, DType::u8,  DType::i8,      DType::u16, DType::i16,
                               DType::i32, DType::i64, DType::boolean, DType::f16, DType::f64,
                               DType::u32, DType::u64, DType::bf16};
-  ASSERT_EQ(seen->outputs.size(), dtypes.size() + 1);
+  ASSERT_EQ(seen.outputs.size(), dtypes.size() + 1);
   for (std::size_t i = 0; i < dtypes.size(); ++i) {
-    EXPECT_EQ(seen->outputs[i].dtype, dtypes[i]) << types[i];
-    EXPECT_EQ(seen->outputs[i].shape, (Shape{2, 1000000}));
+    EXPECT_EQ(seen.outputs[i].dtype, dtypes[i]) << types[i];
+    EXPECT_EQ(seen.outputs[i].shape, (Shape{2, 1000000}));
   }
-  EXPECT_EQ(seen->outputs.back().shape, Shape{1});
+  EXPECT_EQ(seen.outputs.back().shape, Shape{1});
 }
 
 TEST_F(OnnxFileTest, leaves_out_inputs_that_have_values) {
@@ -89,10 +88,9 @@ TEST_F(OnnxFileTest, leaves_out_inputs_that_have_values) {
   graph.nested(15, Message().nested(1, Message().text(8, "sparse")));
   for (const char* name : {"w", "x", "sparse"})
     graph.nested(11, value(name, 1, {dim(1)}));
-  const auto seen = read(model_of(graph));
-  ASSERT_TRUE(seen) << seen.error().message();
-  ASSERT_EQ(seen->inputs.size(), 1U);
-  EXPECT_EQ(seen->inputs[0].name, "x");
+  ASSERT_VALUE(const auto seen, read(model_of(graph)));
+  ASSERT_EQ(seen.inputs.size(), 1U);
+  EXPECT_EQ(seen.inputs[0].name, "x");
 }
 
 TEST_F(OnnxFileTest, dynamic_axes_are_a_batch_of_one_and_the_image_of_the_metadata) {
@@ -104,10 +102,9 @@ TEST_F(OnnxFileTest, dynamic_axes_are_a_batch_of_one_and_the_image_of_the_metada
     Message file;
     return file.nested(7, graph).nested(14, Message().text(1, "imgsz").text(2, size)).bytes();
   };
-  const auto seen = read(model("[480, 640]"));
-  ASSERT_TRUE(seen) << seen.error().message();
-  EXPECT_EQ(seen->inputs[0].shape, (Shape{1, 3, 480, 640}));
-  EXPECT_EQ(seen->outputs[0].shape, (Shape{1, 84, 8400}));
+  ASSERT_VALUE(const auto seen, read(model("[480, 640]")));
+  EXPECT_EQ(seen.inputs[0].shape, (Shape{1, 3, 480, 640}));
+  EXPECT_EQ(seen.outputs[0].shape, (Shape{1, 84, 8400}));
   for (const char* size : {"[480]", "[480, 0]", "[480, 65536]", "[480, 64x]", "[480, 99999999999]"})
     expect_refusal(model(size), Errc::unsupported, "'images' is [1,3,?,?]");
 }
@@ -211,20 +208,18 @@ TEST_F(OnnxFileTest, steps_over_gigabytes) {
   write(front);
   std::filesystem::resize_file(path_, front.size() + raw);
   std::ofstream(path_, std::ios::binary | std::ios::app) << rest;
-  const auto seen = read_onnx(path_);
-  ASSERT_TRUE(seen) << seen.error().message();
-  EXPECT_EQ(seen->outputs[0].shape, Shape{7});
+  ASSERT_VALUE(const auto seen, read_onnx(path_));
+  EXPECT_EQ(seen.outputs[0].shape, Shape{7});
 }
 
 TEST(MetadataOfFile, describe_a_model_with_sources) {
   const auto metadata = metadata_of_file(harbour);
   ASSERT_TRUE(metadata) << metadata.error().message();
   EXPECT_EQ(metadata->format, ModelFormat::onnx);
-  const auto decoder = Decoder::create(*infer_description(*metadata));
-  ASSERT_TRUE(decoder) << decoder.error().message();
-  EXPECT_NE(decoder->explain().find("labels: from metadata \"names\" of harbour.onnx"),
+  ASSERT_VALUE(const auto decoder, Decoder::create(*infer_description(*metadata)));
+  EXPECT_NE(decoder.explain().find("labels: from metadata \"names\" of harbour.onnx"),
             std::string::npos)
-      << decoder->explain();
+      << decoder.explain();
 }
 
 TEST(MetadataOfFile, come_from_onnx_files_alone) {
@@ -243,19 +238,17 @@ bool operator==(const TensorSpec& a, const TensorSpec& b) {
 }
 
 void expect_as_engine(const std::string& path) {
-  const auto engine = Engine::open(path);
-  ASSERT_TRUE(engine) << engine.error().message();
-  const ModelMetadata want = metadata_of(*engine);
-  const auto seen = metadata_of_file(path);
-  ASSERT_TRUE(seen) << seen.error().message();
-  EXPECT_EQ(seen->file, want.file);
-  EXPECT_EQ(seen->format, want.format);
-  EXPECT_TRUE(std::equal(seen->inputs.begin(), seen->inputs.end(), want.inputs.begin(),
+  ASSERT_VALUE(const auto engine, Engine::open(path));
+  const ModelMetadata want = metadata_of(engine);
+  ASSERT_VALUE(const auto seen, metadata_of_file(path));
+  EXPECT_EQ(seen.file, want.file);
+  EXPECT_EQ(seen.format, want.format);
+  EXPECT_TRUE(std::equal(seen.inputs.begin(), seen.inputs.end(), want.inputs.begin(),
                          want.inputs.end(), [](const auto& a, const auto& b) { return a == b; }));
-  EXPECT_TRUE(std::equal(seen->outputs.begin(), seen->outputs.end(), want.outputs.begin(),
+  EXPECT_TRUE(std::equal(seen.outputs.begin(), seen.outputs.end(), want.outputs.begin(),
                          want.outputs.end(), [](const auto& a, const auto& b) { return a == b; }));
-  EXPECT_EQ(seen->metadata, want.metadata);
-  EXPECT_EQ(seen->attachments.size(), want.attachments.size());
+  EXPECT_EQ(seen.metadata, want.metadata);
+  EXPECT_EQ(seen.attachments.size(), want.attachments.size());
 }
 
 TEST(MetadataOfFile, are_those_of_the_engine) {

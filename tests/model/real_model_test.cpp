@@ -63,13 +63,11 @@ Tensor recorded(const std::string& path, const Tensor& like) {
 
 TEST_P(RealModel, finds_the_bus_and_four_people_as_the_recording_does) {
   const std::string name = GetParam();
-  auto engine = Engine::open(data_ + "models/" + name + ".tflite");
-  ASSERT_TRUE(engine) << engine.error().message();
-  EXPECT_EQ(engine->labels().size(), 80U);
-  EXPECT_EQ(engine->input_size(), (Size{640, 640}));
-  auto decoder = decoder_for(*engine);
-  ASSERT_TRUE(decoder) << decoder.error().message();
-  const Seen seen = see(*engine, *decoder, data_ + "photos/bus.jpg");
+  ASSERT_VALUE(auto engine, Engine::open(data_ + "models/" + name + ".tflite"));
+  EXPECT_EQ(engine.labels().size(), 80U);
+  EXPECT_EQ(engine.input_size(), (Size{640, 640}));
+  ASSERT_VALUE(auto decoder, decoder_for(engine));
+  const Seen seen = see(engine, decoder, data_ + "photos/bus.jpg");
   int buses = 0;
   int people = 0;
   for (const Detection& detection : seen.found) {
@@ -80,11 +78,10 @@ TEST_P(RealModel, finds_the_bus_and_four_people_as_the_recording_does) {
   EXPECT_EQ(people, 4);
 
   const Tensor output = recorded(data_ + "model_outputs/" + name + "__bus.npy", seen.outputs[0]);
-  const auto expected = decoder->decode({&output, 1});
-  ASSERT_TRUE(expected);
+  ASSERT_VALUE(const auto expected, decoder.decode({&output, 1}));
   const Placement placed({810, 1080}, Region{0, 0, 810, 1080}, Orientation{}, {640, 640},
                          letterbox_region({810, 1080}, {640, 640}));
-  for (const Detection& want : placed.to_source(*expected)) {
+  for (const Detection& want : placed.to_source(expected)) {
     // Weak boxes come and go with the runtime's kernels.
     if (want.score < 0.4F) continue;
     float best = 0;
@@ -102,14 +99,13 @@ INSTANTIATE_TEST_SUITE_P(Tflite, RealModel,
 using RealModelSpecs = RealModel;
 
 TEST_F(RealModelSpecs, integer_models_keep_their_dtype_and_quantization) {
-  const auto engine = Engine::open(data_ + "models/yolov8n_full_integer_quant.tflite");
-  ASSERT_TRUE(engine) << engine.error().message();
-  const TensorSpec& input = engine->inputs()[0];
+  ASSERT_VALUE(const auto engine, Engine::open(data_ + "models/yolov8n_full_integer_quant.tflite"));
+  const TensorSpec& input = engine.inputs()[0];
   EXPECT_EQ(input.dtype, DType::i8);
   EXPECT_EQ(input.format, PixelFormat::rgb);
   ASSERT_TRUE(input.quantization);
   EXPECT_EQ(*input.quantization, Quantization::per_tensor(0.003921568859368563F, -128));
-  const TensorSpec& output = engine->outputs()[0];
+  const TensorSpec& output = engine.outputs()[0];
   EXPECT_EQ(output.dtype, DType::i8);
   EXPECT_EQ(output.shape, (std::vector<std::size_t>{1, 84, 8400}));
   ASSERT_TRUE(output.quantization);
@@ -117,11 +113,10 @@ TEST_F(RealModelSpecs, integer_models_keep_their_dtype_and_quantization) {
 }
 
 TEST_F(RealModelSpecs, float_models_of_tflite_files_have_fractions_too) {
-  const auto engine = Engine::open(data_ + "models/yolov8n_int8.tflite");
-  ASSERT_TRUE(engine) << engine.error().message();
-  EXPECT_EQ(engine->outputs()[0].dtype, DType::f32);
-  EXPECT_FALSE(engine->outputs()[0].quantization);
-  EXPECT_EQ(box_units(*engine), BoxUnits::fraction);
+  ASSERT_VALUE(const auto engine, Engine::open(data_ + "models/yolov8n_int8.tflite"));
+  EXPECT_EQ(engine.outputs()[0].dtype, DType::f32);
+  EXPECT_FALSE(engine.outputs()[0].quantization);
+  EXPECT_EQ(box_units(engine), BoxUnits::fraction);
 }
 
 TEST_F(RealModelSpecs, a_cut_file_is_refused) {

@@ -4,6 +4,7 @@ ours; where they are not, the test says what differs."""
 import numpy as np
 import pytest
 from test_resample import SIZES, random_image
+from trainer import RULES, Letterbox
 
 
 def smooth_image(width, height):
@@ -43,29 +44,14 @@ def test_antialiased_filters_equal_pil(program, source, target, name):
     assert differences(got, want).max() <= 1
 
 
-def ultralytics_letterbox(image, target, enlarges):
-    """As the trainer writes it: round half to even, pads split by -0.1 and +0.1."""
-    cv2 = pytest.importorskip("cv2")
-    height, width = image.shape[:2]
-    ratio = min(target[0] / width, target[1] / height)
-    if not enlarges:
-        ratio = min(ratio, 1.0)
-    inner = round(width * ratio), round(height * ratio)
-    dw, dh = (target[0] - inner[0]) / 2, (target[1] - inner[1]) / 2
-    if (width, height) != inner:
-        image = cv2.resize(image, inner, interpolation=cv2.INTER_LINEAR)
-    return cv2.copyMakeBorder(image, round(dh - 0.1), round(dh + 0.1), round(dw - 0.1),
-                              round(dw + 0.1), cv2.BORDER_CONSTANT, value=(114, 114, 114))
-
-
-@pytest.mark.parametrize("rule", ["ultralytics", "ultralytics-val"])
+@pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("source", [(810, 1080), (1280, 720), (333, 222), (101, 67), (640, 427),
                                     (97, 640), (640, 640), (1023, 511)])
 def test_letterbox_rules_of_trainers_equal_opencv_within_one(program, source, rule):
     image = random_image(12, *source)
     got = program.convert(image, "rgb", source, *size_of((640, 640)), "--fit", "letterbox",
                           "--letterbox-rule", rule)
-    want = ultralytics_letterbox(image, (640, 640), rule == "ultralytics")
+    want = Letterbox.of(source, (640, 640), RULES[rule].enlarges).padded(image)
     assert differences(got, want).max() <= 1
 
 

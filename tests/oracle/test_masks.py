@@ -6,6 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from trainer import Letterbox, enlarged, is_inside
 
 RULES = {"logits": 0, "prototype": 1, "ultralytics": 3, "ultralytics_quick": 4}
 UNDECIDED = 1e-3  # logits nearer to 0 than this may fall to either side
@@ -43,30 +44,10 @@ class Scene:
         return np.load(folder / "masks.npy") > 0
 
 
-def enlarged(plane, size):
-    cv2 = pytest.importorskip("cv2")
-    return cv2.resize(np.ascontiguousarray(plane), size, interpolation=cv2.INTER_LINEAR)
-
-
-def inside(box, shape):
-    """As the trainer crops: x1 <= column < x2, y1 <= row < y2."""
-    y, x = np.mgrid[0:shape[0], 0:shape[1]]
-    return (x >= box[0]) & (x < box[2]) & (y >= box[1]) & (y < box[3])
-
-
 def near(values):
     """Pixels that a tie decides, and their neighbours."""
     cv2 = pytest.importorskip("cv2")
     return cv2.dilate((np.abs(values) < UNDECIDED).astype(np.uint8), np.ones((3, 3))) > 0
-
-
-def letterbox(image, target):
-    """The content rectangle of an image in the network's input, by the trainer's rounding."""
-    ratio = min(target[0] / image[0], target[1] / image[1])
-    width, height = round(image[0] * ratio), round(image[1] * ratio)
-    left = round((target[0] - width) / 2 - 0.1)
-    top = round((target[1] - height) / 2 - 0.1)
-    return left, top, width, height
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -75,7 +56,7 @@ def test_masks_at_the_input_follow_the_trainers_definition(tmp_path, seed):
     got = scene.masks(tmp_path, "ultralytics")
     for mask, logits, box in zip(got, scene.logits, scene.boxes, strict=True):
         large = enlarged(logits, scene.input)
-        want = (large > 0) & inside(box, large.shape)
+        want = (large > 0) & is_inside(box, large.shape)
         clear = np.abs(large) >= UNDECIDED
         np.testing.assert_array_equal(mask[clear], want[clear])
         assert clear.mean() > 0.99
@@ -84,15 +65,15 @@ def test_masks_at_the_input_follow_the_trainers_definition(tmp_path, seed):
 @pytest.mark.parametrize("image", [(810, 1080), (640, 360), (1280, 720), (333, 222)])
 def test_masks_of_the_image_follow_the_trainers_definition(tmp_path, image):
     scene = Scene(5, (320, 320))
-    left, top, width, height = content = letterbox(image, scene.input)
+    letterbox = Letterbox.of(image, scene.input, True)
+    content = letterbox.left, letterbox.top, *letterbox.inner
     got = scene.masks(tmp_path, "ultralytics", image, content)
     on = 0
     for mask, logits, box in zip(got, scene.logits, scene.boxes, strict=True):
         large = enlarged(logits, scene.input)
-        binary = ((large > 0) & inside(box, large.shape)).astype(np.float32)
-        cut = (slice(top, top + height), slice(left, left + width))
-        want = np.floor(enlarged(binary[cut], image) + 1e-6) > 0
-        unclear = enlarged(near(large)[cut].astype(np.float32), image) > 0
+        binary = ((large > 0) & is_inside(box, large.shape)).astype(np.float32)
+        want = np.floor(enlarged(letterbox.cut(binary), image) + 1e-6) > 0
+        unclear = enlarged(letterbox.cut(near(large)), image) > 0
         np.testing.assert_array_equal(mask[~unclear], want[~unclear])
         assert unclear.mean() < 0.05
         on += want.sum()
@@ -104,7 +85,7 @@ def test_quick_masks_follow_the_trainers_definition(tmp_path, seed):
     scene = Scene(seed + 10, (320, 256))
     got = scene.masks(tmp_path, "ultralytics_quick")
     for mask, logits, box in zip(got, scene.logits, scene.boxes, strict=True):
-        large = enlarged(np.where(inside(box / 4, logits.shape), logits, 0), scene.input)
+        large = enlarged(np.where(is_inside(box / 4, logits.shape), logits, 0), scene.input)
         clear = (np.abs(large) >= UNDECIDED) | (large == 0)
         np.testing.assert_array_equal(mask[clear], (large > 0)[clear])
 
@@ -114,7 +95,7 @@ def test_masks_of_logits_equal_opencv(tmp_path):
     got = scene.masks(tmp_path, "logits")
     for mask, logits, box in zip(got, scene.logits, scene.boxes, strict=True):
         large = enlarged(logits, scene.input)
-        want = (large > 0) & inside(np.floor(box + 0.5), large.shape)
+        want = (large > 0) & is_inside(np.floor(box + 0.5), large.shape)
         clear = np.abs(large) >= UNDECIDED
         np.testing.assert_array_equal(mask[clear], want[clear])
 

@@ -41,14 +41,16 @@ class Letterbox:
         return Letterbox(tuple(image), tuple(target), ratio, round(dw - 0.1), round(dh - 0.1),
                          round(dw + 0.1), round(dh + 0.1), inner)
 
-    def network_input(self, rgb):
-        """f32 [3, H, W] in [0, 1]."""
+    def padded(self, rgb):
         cv2 = pytest.importorskip("cv2")
         if self.image != self.inner:
             rgb = cv2.resize(rgb, self.inner, interpolation=cv2.INTER_LINEAR)
-        rgb = cv2.copyMakeBorder(rgb, self.top, self.bottom, self.left, self.right,
-                                 cv2.BORDER_CONSTANT, value=(114, 114, 114))
-        return rgb.transpose(2, 0, 1).astype(np.float32) / 255
+        return cv2.copyMakeBorder(rgb, self.top, self.bottom, self.left, self.right,
+                                  cv2.BORDER_CONSTANT, value=(114, 114, 114))
+
+    def network_input(self, rgb):
+        """f32 [3, H, W] in [0, 1]."""
+        return self.padded(rgb).transpose(2, 0, 1).astype(np.float32) / 255
 
     def points_back(self, points):
         """x, y along the last axis; minus the integer pad, by the ratio, clipped."""

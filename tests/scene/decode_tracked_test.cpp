@@ -17,10 +17,6 @@ namespace halyard::test {
 namespace {
 
 using std::chrono::nanoseconds;
-using test::model_of;
-using test::output_of;
-using test::quantized;
-using test::tensor_of;
 
 constexpr nanoseconds frame_time{33'333'333};
 constexpr std::size_t boxes = 64;  // that the network gives
@@ -74,11 +70,10 @@ std::vector<Tensor> outputs_of(const std::vector<Object>& objects, Extra extra) 
     std::vector<std::int16_t> stored;
     for (const float v : head)
       stored.push_back(static_cast<std::int16_t>(std::lround(v * 32)));
-    out[0] = quantized<std::int16_t>(tensor_of<std::int16_t>({1, features, boxes}, stored),
-                                     1 / 32.0F, 0);
+    out[0] = quantized_of<std::int16_t>({1, features, boxes}, stored, 1 / 32.0F, 0);
   }
   if (extra == Extra::masks || extra == Extra::stored_masks)
-    out.push_back(tensor_of<float>({1, 8, 8, behind}, std::vector<float>(64 * behind, 1)));
+    out.push_back(filled<float>({1, 8, 8, behind}, 1));
   return out;
 }
 
@@ -89,9 +84,7 @@ Box square(float x, float y, float side = 60) {
 TrackedFrame tracked(const Decoder& decoder, Tracker& tracker, const std::vector<Object>& objects,
                      int frame, Extra extra = Extra::masks) {
   TrackedFrame out;
-  const Status done =
-      decode_tracked(decoder, tracker, outputs_of(objects, extra), frame * frame_time, out);
-  EXPECT_TRUE(done) << done.error().message();
+  EXPECT_OK(decode_tracked(decoder, tracker, outputs_of(objects, extra), frame * frame_time, out));
   return out;
 }
 
@@ -291,10 +284,9 @@ TEST_P(TrackedBy, is_what_both_give_one_after_the_other) {
       const std::vector<Tensor> outputs = outputs_of(wanderers.next(), extra);
       Decoded given;
       ASSERT_TRUE(decoder.decode_into(outputs, given));
-      const auto tracks = other.update(given.detections, i * frame_time);
-      ASSERT_TRUE(tracks);
+      ASSERT_VALUE(const auto tracks, other.update(given.detections, i * frame_time));
       ASSERT_TRUE(decode_tracked(decoder, tracker, outputs, i * frame_time, frame));
-      expect_whole(frame, given, *tracks);
+      expect_whole(frame, given, tracks);
       max_live = std::max(max_live, frame.live);
       max_coasting = std::max(max_coasting, frame.tracks.size() - frame.live);
     }
@@ -312,7 +304,7 @@ TEST_P(TrackedBy, keeps_its_state_when_the_call_fails) {
   ASSERT_EQ(before.size(), 1U);
   TrackedFrame out;
   const auto outputs = outputs_of({object}, Extra::keypoints);
-  const Tensor narrow = tensor_of<float>({1, 5, boxes}, std::vector<float>(5 * boxes));
+  const Tensor narrow = filled<float>({1, 5, boxes});
   EXPECT_FALSE(decode_tracked(decoder, tracker, {&narrow, 1}, 6 * frame_time, out));
   EXPECT_FALSE(decode_tracked(decoder, tracker, {}, 6 * frame_time, out));
   EXPECT_FALSE(decode_tracked(decoder, tracker, outputs, 6 * frame_time, out, 1));

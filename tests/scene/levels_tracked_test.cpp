@@ -8,14 +8,13 @@
 #include "decode/head/heads.h"
 #include "decode/tensors.h"
 #include "halyard/scene.h"
+#include "support/result.h"
 #include "track/kinds.h"
 
 namespace halyard::test {
 namespace {
 
 using std::chrono::nanoseconds;
-using test::quantized;
-using test::tensor_of;
 
 constexpr nanoseconds frame_time{33'333'333};
 constexpr std::size_t bins = 16, classes = 2, extent = 256;
@@ -83,10 +82,8 @@ std::vector<Tensor> outputs_of(const std::vector<Object>& objects) {
         at[static_cast<std::size_t>(std::ceil(distance))] = 127;
       }
     }
-    boxes.push_back(
-        quantized<std::int8_t>(tensor_of<std::int8_t>({1, side, side, 4 * bins}, bin), 0.25F, 0));
-    scores.push_back(
-        quantized<std::int8_t>(tensor_of<std::int8_t>({1, side, side, classes}, logit), 0.25F, 0));
+    boxes.push_back(quantized_of<std::int8_t>({1, side, side, 4 * bins}, bin, 0.25F, 0));
+    scores.push_back(quantized_of<std::int8_t>({1, side, side, classes}, logit, 0.25F, 0));
     boxes.back().set_name("boxes" + std::to_string(strides[l]));
     scores.back().set_name("scores" + std::to_string(strides[l]));
   }
@@ -106,16 +103,14 @@ void expect_near(const Box& a, const Box& b, float tolerance) {
 class LevelsTracked : public EveryTracker {};
 
 TEST_P(LevelsTracked, keep_an_object_that_passes_from_level_to_level) {
-  const auto decoder = Decoder::create(description());
-  ASSERT_TRUE(decoder) << decoder.error().message();
+  ASSERT_VALUE(const auto decoder, Decoder::create(description()));
   Tracker tracker = make_tracker(GetParam());
   TrackedFrame frame;
   for (int i = 0; i < 40; ++i) {
     SCOPED_TRACE(i);
     const auto objects = objects_at(i);
     const auto outputs = outputs_of(objects);
-    const Status done = decode_tracked(*decoder, tracker, outputs, i * frame_time, frame);
-    ASSERT_TRUE(done) << done.error().message();
+    ASSERT_OK(decode_tracked(decoder, tracker, outputs, i * frame_time, frame));
     const Decoded given = test::decode_all(description(), outputs);
     ASSERT_EQ(given.detections.size(), 2U);
     for (const Detection& d : given.detections)

@@ -11,6 +11,7 @@
 #include "halyard/scene.h"
 #include "halyard/semantic.h"
 #include "halyard/tile_mask.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -81,7 +82,7 @@ class PageTest : public testing::Test {
   // Centre (32, 32), 32 wide, 16 high; the second candidate is nothing.
   const std::vector<Tensor> outputs_{
       test::tensor_of<float>({1, 6, 2}, {32, 0, 32, 0, 32, 0, 16, 0, 0.9F, 0, 1, 0}),
-      test::tensor_of<float>({1, 1, 16, 16}, std::vector<float>(256, 4))};
+      test::filled<float>({1, 1, 16, 16}, 4)};
 
   Decoded decoded() const {
     Decoded out;
@@ -105,12 +106,11 @@ TEST_F(PageTest, class_maps_have_the_size_of_the_photograph) {
   std::vector<float> scores(2 * 16 * 16, 0);
   std::fill(scores.begin() + 256, scores.end(), 1.0F);  // the second class wins everywhere
   SemanticMapper mapper;
-  const auto map = class_map(mapper, test::tensor_of<float>({1, 2, 16, 16}, scores),
-                             Placement::letterbox({128, 64}, input_));
-  ASSERT_TRUE(map) << map.error().message();
-  EXPECT_EQ(map->shape()[0], 64U);
-  EXPECT_EQ(map->shape()[1], 128U);
-  EXPECT_EQ(map->map(Access::read)->data()[0], std::byte{1});
+  ASSERT_VALUE(const auto map, class_map(mapper, test::tensor_of<float>({1, 2, 16, 16}, scores),
+                                         Placement::letterbox({128, 64}, input_)));
+  EXPECT_EQ(map.shape()[0], 64U);
+  EXPECT_EQ(map.shape()[1], 128U);
+  EXPECT_EQ(map.map(Access::read)->data()[0], std::byte{1});
 }
 
 TEST_F(PageTest, masks_of_tiles_come_together_in_their_frame) {

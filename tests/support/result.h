@@ -20,6 +20,14 @@ Errc code_of(const Result<T>& result) {
 
 namespace test {
 
+/// Whether a call succeeded; if not, why.
+template <class T>
+::testing::AssertionResult succeeds(const Result<T>& result) {
+  if (result) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure()
+         << to_string(result.error().code) << ": " << result.error().message();
+}
+
 /// Whether a call failed with this code, and whether its message contains `text`.
 template <class T>
 ::testing::AssertionResult fails(const Result<T>& result, Errc code, std::string_view text = {}) {
@@ -46,3 +54,14 @@ template <class T>
 
 /// EXPECT_FAILS(result, code), EXPECT_FAILS(result, text) or EXPECT_FAILS(result, code, text).
 #define EXPECT_FAILS(...) EXPECT_TRUE(::halyard::test::fails(__VA_ARGS__))
+#define ASSERT_FAILS(...) ASSERT_TRUE(::halyard::test::fails(__VA_ARGS__))
+
+#define EXPECT_OK(...) EXPECT_TRUE(::halyard::test::succeeds(__VA_ARGS__))
+#define ASSERT_OK(...) ASSERT_TRUE(::halyard::test::succeeds(__VA_ARGS__))
+
+/// Binds the value of a Result, or ends the test with its error, as HALYARD_TRY does in functions:
+/// ASSERT_VALUE(const Tensor image, Tensor::create_image(8, 8, PixelFormat::rgb));
+#define ASSERT_VALUE(declaration, ...)                    \
+  auto HALYARD_CONCAT(result_, __LINE__) = (__VA_ARGS__); \
+  ASSERT_OK(HALYARD_CONCAT(result_, __LINE__));           \
+  declaration = *std::move(HALYARD_CONCAT(result_, __LINE__))

@@ -5,12 +5,15 @@
 #include <random>
 
 #include "halyard/import.h"
+#include "support/product.h"
+#include "support/result.h"
 #include "tensor/byte_sets.h"
 
 namespace halyard {
 namespace {
 
 using F = PixelFormat;
+using test::contiguous;
 using test::image_of;
 using test::share_bytes;
 
@@ -62,11 +65,10 @@ TEST(Aliases, sees_one_kernel_object_behind_two_buffers) {
   Importer other;
   const auto a = one.import_buffer(duplicate.get());
   const auto b = other.import_buffer(duplicate.get());
-  ASSERT_TRUE(a) << a.error().message();
-  ASSERT_TRUE(b) << b.error().message();
+  ASSERT_OK(a);
+  ASSERT_OK(b);
   ASSERT_NE(*a, *b);
-  const std::array<std::size_t, 1> shape{100};
-  const Layout layout = *Layout::contiguous(DType::u8, shape);
+  const Layout layout = contiguous(DType::u8, {100});
   EXPECT_TRUE(aliases(*Tensor::wrap(*a, layout), *Tensor::wrap(*b, layout, 99)));
   EXPECT_FALSE(aliases(*Tensor::wrap(*a, layout), *Tensor::wrap(*b, layout, 100)));
   const auto elsewhere = *allocate(4096, Memory::shm);
@@ -124,12 +126,12 @@ TEST(Aliases, of_strided_parts_never_misses_a_shared_byte_and_tells_rows_apart) 
   const auto bytes_of_part = [](const Tensor& part) {
     std::set<std::size_t> bytes;
     const Layout& l = part.layout();
-    for (std::size_t i = 0; i < l.shape[0]; ++i)
-      for (std::size_t j = 0; j < l.shape[1]; ++j)
-        for (std::size_t k = 0; k < l.shape[2]; ++k)
-          bytes.insert(part.offset_bytes() + i * static_cast<std::size_t>(l.stride_bytes[0]) +
-                       j * static_cast<std::size_t>(l.stride_bytes[1]) +
-                       k * static_cast<std::size_t>(l.stride_bytes[2]));
+    for (const auto [i, j] : test::grid<std::size_t>(l.shape[0], l.shape[1])) {
+      for (std::size_t k = 0; k < l.shape[2]; ++k)
+        bytes.insert(part.offset_bytes() + i * static_cast<std::size_t>(l.stride_bytes[0]) +
+                     j * static_cast<std::size_t>(l.stride_bytes[1]) +
+                     k * static_cast<std::size_t>(l.stride_bytes[2]));
+    }
     return bytes;
   };
   int apart = 0;
@@ -156,8 +158,7 @@ TEST(Aliases, empty_tensors_share_nothing) {
   const Tensor t = *Tensor::create(DType::u8, {4}, Memory::mem);
   EXPECT_FALSE(aliases(Tensor(), t));
   EXPECT_FALSE(aliases(Tensor(), Tensor()));
-  const std::array<std::size_t, 2> none{0, 4};
-  EXPECT_FALSE(aliases(t, *Tensor::wrap(t.buffer(), *Layout::contiguous(DType::u8, none))));
+  EXPECT_FALSE(aliases(t, *Tensor::wrap(t.buffer(), contiguous(DType::u8, {0, 4}))));
 }
 
 }  // namespace

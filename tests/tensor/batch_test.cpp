@@ -7,20 +7,22 @@
 #include <thread>
 
 #include "support/result.h"
+#include "support/threads.h"
 #include "tensor/byte_sets.h"
 
 namespace halyard {
 namespace {
 
 using F = PixelFormat;
+using test::batch_of;
 using test::bytes_of;
+using test::contiguous;
 using test::image_of;
 using test::share_bytes;
 
 TEST(Batch, of_a_strided_axis_steps_by_its_stride) {
   const auto buffer = *allocate(400, Memory::mem);
-  const std::array<std::size_t, 3> shape{4, 2, 3};
-  Layout layout = *Layout::contiguous(DType::u8, shape);
+  Layout layout = contiguous(DType::u8, {4, 2, 3});
   layout.stride_bytes = {100, 10, 1};
   const Tensor t = *Tensor::wrap(buffer, layout, 5);
   EXPECT_EQ(t.batch(3)->offset_bytes(), 305U);
@@ -34,9 +36,9 @@ TEST(Batch, of_a_strided_axis_steps_by_its_stride) {
 TEST(Batch, says_which_rule_an_index_or_a_tensor_breaks) {
   const Tensor t = *Tensor::create(DType::u8, {2, 3}, Memory::mem);
   EXPECT_FAILS(t.batch(2), "2 of 2");
-  EXPECT_EQ(code_of(t.batch(SIZE_MAX)), Errc::invalid_argument);
+  EXPECT_FAILS(t.batch(SIZE_MAX), Errc::invalid_argument);
   EXPECT_FAILS(t.batch(0)->batch(0), "two axes");
-  EXPECT_EQ(code_of(Tensor().batch(0)), Errc::invalid_argument);
+  EXPECT_FAILS(Tensor().batch(0), Errc::invalid_argument);
   EXPECT_FAILS(image_of(4, 4, F::rgb).batch(0), "image");
 }
 
@@ -44,9 +46,8 @@ TEST(ImageBatch, has_images_of_every_format_and_odd_size_that_share_no_byte) {
   for (const FormatInfo& f : all_formats()) {
     for (const auto& [width, height] :
          {std::pair<std::size_t, std::size_t>{64, 8}, {17, 5}, {1, 1}}) {
-      ImageOptions options;
-      options.memory = Memory::mem;
-      const auto batch = Tensor::create_image_batch(3, width, height, f.format, options);
+      const auto batch =
+          Tensor::create_image_batch(3, width, height, f.format, {.memory = Memory::mem});
       ASSERT_TRUE(batch) << f.name << ": " << batch.error().message();
       EXPECT_EQ(batch->shape()[0], 3U);
       EXPECT_EQ(batch->item_format(), f.format);
@@ -72,43 +73,31 @@ TEST(ImageBatch, has_images_of_every_format_and_odd_size_that_share_no_byte) {
 }
 
 TEST(ImageBatch, refuses_what_no_batch_can_be) {
-  EXPECT_EQ(code_of(Tensor::create_image_batch(0, 4, 4, F::rgb)), Errc::invalid_argument);
-  EXPECT_EQ(code_of(Tensor::create_image_batch(SIZE_MAX / 2, 4, 4, F::rgb)),
-            Errc::invalid_argument);
-  EXPECT_EQ(code_of(Tensor::create_image_batch(SIZE_MAX / 64, 4, 4, F::rgb)),
-            Errc::invalid_argument);
-  EXPECT_EQ(code_of(Tensor::create_image_batch(2, 0, 4, F::rgb)), Errc::invalid_argument);
-  ImageOptions narrow;
-  narrow.stride_bytes = 8;
-  EXPECT_EQ(code_of(Tensor::create_image_batch(2, 4, 4, F::rgb, narrow)), Errc::invalid_argument);
+  EXPECT_FAILS(Tensor::create_image_batch(0, 4, 4, F::rgb), Errc::invalid_argument);
+  EXPECT_FAILS(Tensor::create_image_batch(SIZE_MAX / 2, 4, 4, F::rgb), Errc::invalid_argument);
+  EXPECT_FAILS(Tensor::create_image_batch(SIZE_MAX / 64, 4, 4, F::rgb), Errc::invalid_argument);
+  EXPECT_FAILS(Tensor::create_image_batch(2, 0, 4, F::rgb), Errc::invalid_argument);
+  EXPECT_FAILS(Tensor::create_image_batch(2, 4, 4, F::rgb, {.stride_bytes = 8}),
+               Errc::invalid_argument);
 }
 
 TEST(ImageBatch, slots_are_written_by_several_threads_at_once) {
   for (const F format : {F::nv12, F::rgb, F::planar_rgb, F::i420}) {
-    ImageOptions options;
-    options.memory = Memory::mem;
-    const Tensor batch = *Tensor::create_image_batch(4, 33, 17, format, options);
+    const Tensor batch = batch_of(4, 33, 17, format);
     std::atomic<int> ready{0};
-    std::vector<std::thread> writers;
-    for (std::size_t n = 0; n < 4; ++n) {
-      writers.emplace_back([&batch, &ready, n] {
-        const Tensor item = *batch.batch(n);
-        const auto map = item.map(Access::write);
-        ASSERT_TRUE(map) << map.error().message();
-        // All maps stand open before any ends.
-        for (++ready; ready < 4;)
-          std::this_thread::yield();
-        for (std::size_t p = 0; p < map->plane_count(); ++p) {
-          const MappedPlane& plane = map->plane(p);
-          for (std::size_t row = 0; row < plane.rows; ++row) {
-            std::memset(plane.writable + row * plane.stride_bytes, static_cast<int>(n + 1),
-                        plane.row_bytes);
-          }
-        }
-      });
-    }
-    for (auto& writer : writers)
-      writer.join();
+    test::on_threads(4, [&](std::size_t n) {
+      const Tensor item = *batch.batch(n);
+      ASSERT_VALUE(const auto map, item.map(Access::write));
+      // All maps stand open before any ends.
+      for (++ready; ready < 4;)
+        std::this_thread::yield();
+      for (std::size_t p = 0; p < map.plane_count(); ++p) {
+        const MappedPlane& plane = map.plane(p);
+        for (std::size_t row = 0; row < plane.rows; ++row)
+          std::memset(plane.writable + row * plane.stride_bytes, static_cast<int>(n + 1),
+                      plane.row_bytes);
+      }
+    });
     const Map all = *batch.buffer()->map(Access::read);
     for (std::size_t n = 0; n < 4; ++n) {
       for (const std::size_t byte : bytes_of(*batch.batch(n)))
@@ -118,40 +107,33 @@ TEST(ImageBatch, slots_are_written_by_several_threads_at_once) {
 }
 
 TEST(ImageBatch, one_slot_is_written_by_one_thread_at_a_time) {
-  ImageOptions options;
-  options.memory = Memory::mem;
-  const Tensor batch = *Tensor::create_image_batch(2, 32, 16, F::nv12, options);
+  const Tensor batch = batch_of(2, 32, 16, F::nv12);
   const Tensor first = *batch.batch(0);
   const TensorMap mine = *first.map(Access::write);
   std::thread([&batch, &first] {
-    EXPECT_EQ(code_of(first.map(Access::write)), Errc::busy);
-    EXPECT_EQ(code_of(batch.map(Access::write)), Errc::busy);
+    EXPECT_FAILS(first.map(Access::write), Errc::busy);
+    EXPECT_FAILS(batch.map(Access::write), Errc::busy);
     EXPECT_TRUE(batch.batch(1)->map(Access::write));
     EXPECT_TRUE(first.map(Access::read));
   }).join();
 }
 
 TEST(ImageBatch, a_slot_grows_within_itself_only) {
-  ImageOptions options;
-  options.memory = Memory::mem;
-  const Tensor batch = *Tensor::create_image_batch(3, 64, 64, F::rgb, options);
+  const Tensor batch = batch_of(3, 64, 64, F::rgb);
   const Tensor slot = *batch.batch(1);
   const Tensor small = *slot.reconfigured(32, 32, F::nv12);
   EXPECT_TRUE(small.reconfigured(64, 64, F::rgb))
       << "the capacity is that of the slot, not its own";
   EXPECT_FAILS(small.reconfigured(64, 65, F::rgb), Errc::exhausted)
       << "the next image of the batch begins there";
-  EXPECT_EQ(code_of(batch.batch(2)->reconfigured(64, 65, F::rgb)), Errc::exhausted);
+  EXPECT_FAILS(batch.batch(2)->reconfigured(64, 65, F::rgb), Errc::exhausted);
   const Tensor raw = *Tensor::create(DType::u8, {4, 100, 100}, Memory::mem);
   EXPECT_TRUE(raw.batch(0)->reconfigured(100, 100, F::grey));
-  EXPECT_EQ(code_of(raw.batch(0)->reconfigured(100, 101, F::grey)), Errc::exhausted);
+  EXPECT_FAILS(raw.batch(0)->reconfigured(100, 101, F::grey), Errc::exhausted);
 }
 
 TEST(ImageBatch, hands_its_metadata_to_its_images) {
-  ImageOptions options;
-  options.memory = Memory::mem;
-  options.dtype = DType::i8;
-  Tensor batch = *Tensor::create_image_batch(2, 8, 8, F::rgb, options);
+  Tensor batch = batch_of(2, 8, 8, F::rgb, DType::i8);
   batch.set_name("input");
   batch.set_colorimetry(Colorimetry::jpeg());
   batch.set_modifier(0x0800000000000001ULL);

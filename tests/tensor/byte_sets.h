@@ -5,24 +5,18 @@
 #include <algorithm>
 #include <set>
 
-#include "halyard/tensor.h"
+#include "support/product.h"
+#include "tensor/tensors.h"
 
 namespace halyard::test {
-
-inline Tensor image_of(std::size_t width, std::size_t height, PixelFormat format,
-                       DType dtype = DType::u8) {
-  return *Tensor::create_image(width, height, format, dtype, Memory::mem);
-}
 
 /// Bytes of the first buffer that belong to the image, plane by plane.
 inline std::set<std::size_t> bytes_of(const Tensor& image) {
   std::set<std::size_t> bytes;
   for (std::size_t p = 0; p < image.plane_count(); ++p) {
     const ImagePlane plane = *image.image_plane(p);
-    for (std::size_t row = 0; row < plane.rows; ++row) {
-      for (std::size_t i = 0; i < plane.row_bytes; ++i)
-        bytes.insert(plane.offset_bytes + row * plane.stride_bytes + i);
-    }
+    for (const auto [row, i] : grid<std::size_t>(plane.rows, plane.row_bytes))
+      bytes.insert(plane.offset_bytes + row * plane.stride_bytes + i);
   }
   return bytes;
 }

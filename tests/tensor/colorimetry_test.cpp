@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colour constants against the published figures, quantization against its rules.
+// Colour constants against the published figures.
 #include "halyard/colorimetry.h"
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <limits>
-
-#include "halyard/quantization.h"
+#include "support/product.h"
 
 namespace halyard {
 namespace {
@@ -40,60 +37,21 @@ TEST(YuvToRgb, limited_range_coefficients) {
 }
 
 TEST(RgbToYuv, inverts_yuv_to_rgb_for_every_matrix_and_range) {
-  for (const auto encoding : {ColorEncoding::bt601, ColorEncoding::bt709, ColorEncoding::bt2020}) {
-    for (const auto range : {ColorRange::full, ColorRange::limited}) {
-      const YuvToRgb to = yuv_to_rgb(encoding, range);
-      const RgbToYuv from = rgb_to_yuv(encoding, range);
-      const double y = 100, u = 90, v = 160;
-      const double l = to.y_scale * (y - to.y_offset);
-      const double r = l + to.rv * (v - 128);
-      const double g = l - to.gu * (u - 128) - to.gv * (v - 128);
-      const double b = l + to.bu * (u - 128);
-      const double luma = from.kr * r + from.kg * g + from.kb * b;
-      EXPECT_NEAR(from.y_offset + from.y_scale * luma, y, 1e-9);
-      EXPECT_NEAR(128 + from.u_scale * (b - luma), u, 1e-9);
-      EXPECT_NEAR(128 + from.v_scale * (r - luma), v, 1e-9);
-    }
+  for (const auto& [encoding, range] :
+       test::product({ColorEncoding::bt601, ColorEncoding::bt709, ColorEncoding::bt2020},
+                     {ColorRange::full, ColorRange::limited})) {
+    const YuvToRgb to = yuv_to_rgb(encoding, range);
+    const RgbToYuv from = rgb_to_yuv(encoding, range);
+    const double y = 100, u = 90, v = 160;
+    const double l = to.y_scale * (y - to.y_offset);
+    const double r = l + to.rv * (v - 128);
+    const double g = l - to.gu * (u - 128) - to.gv * (v - 128);
+    const double b = l + to.bu * (u - 128);
+    const double luma = from.kr * r + from.kg * g + from.kb * b;
+    EXPECT_NEAR(from.y_offset + from.y_scale * luma, y, 1e-9);
+    EXPECT_NEAR(128 + from.u_scale * (b - luma), u, 1e-9);
+    EXPECT_NEAR(128 + from.v_scale * (r - luma), v, 1e-9);
   }
-}
-
-const std::vector<std::size_t> shape{1, 4, 10};
-
-Errc refusal(const Quantization& q, DType dtype = DType::i8) {
-  const Status status = validate(q, dtype, shape);
-  return status ? Errc::ok : status.error().code;
-}
-
-TEST(Quantization, accepts_per_tensor_and_per_channel) {
-  EXPECT_EQ(refusal(Quantization::per_tensor(0.5F, -128)), Errc::ok);
-  EXPECT_EQ(refusal({{0.1F, 0.2F, 0.3F, 0.4F}, {}, 1}), Errc::ok);
-  EXPECT_EQ(refusal({{0.1F, 0.2F, 0.3F, 0.4F}, {0, 1, 2, 3}, 1}), Errc::ok);
-}
-
-TEST(Quantization, refuses_each_wrong_field) {
-  EXPECT_EQ(refusal({{}, {}, {}}), Errc::invalid_argument);
-  EXPECT_EQ(refusal(Quantization::per_tensor(0)), Errc::invalid_argument);
-  EXPECT_EQ(refusal(Quantization::per_tensor(-1)), Errc::invalid_argument);
-  EXPECT_EQ(refusal(Quantization::per_tensor(std::nanf(""))), Errc::invalid_argument);
-  EXPECT_EQ(refusal(Quantization::per_tensor(std::numeric_limits<float>::infinity())),
-            Errc::invalid_argument);
-  EXPECT_EQ(refusal(Quantization::per_tensor(1, 128)), Errc::invalid_argument);
-  EXPECT_EQ(refusal(Quantization::per_tensor(1, 256), DType::u8), Errc::invalid_argument);
-  EXPECT_EQ(refusal(Quantization::per_tensor(1), DType::f32), Errc::invalid_argument);
-  EXPECT_EQ(refusal({{1.0F}, {0}, 1}), Errc::invalid_argument);
-  EXPECT_EQ(refusal({{1, 1, 1, 1}, {}, {}}), Errc::invalid_argument);
-  EXPECT_EQ(refusal({{1, 1, 1, 1}, {}, 3}), Errc::invalid_argument);
-  EXPECT_EQ(refusal({{1, 1, 1, 1}, {}, 2}), Errc::invalid_argument);
-  EXPECT_EQ(refusal({{1, 1, 1, 1}, {0, 0}, 1}), Errc::invalid_argument);
-}
-
-TEST(Quantization, reads_scales_and_zero_points_by_channel) {
-  const Quantization q{{0.1F, 0.2F}, {3, 0}, 0};
-  EXPECT_EQ(q.scale_at(1), 0.2F);
-  EXPECT_EQ(q.zero_point_at(0), 3);
-  EXPECT_FALSE(q.is_symmetric());
-  EXPECT_EQ(Quantization::per_tensor(0.5F, 7).zero_point_at(99), 7);
-  EXPECT_TRUE((Quantization{{1.0F}, {}, {}}).is_symmetric());
 }
 
 }  // namespace

@@ -9,8 +9,13 @@
 #include <limits>
 #include <set>
 
+#include "support/product.h"
+#include "support/result.h"
+
 namespace halyard {
 namespace {
+
+using F = PixelFormat;
 
 std::vector<std::size_t> shape_of(PixelFormat format, std::size_t width, std::size_t height) {
   std::array<std::size_t, 8> shape{};
@@ -40,17 +45,17 @@ TEST(FormatTable, rows_stand_at_their_enumerators_with_unique_names) {
 }
 
 TEST(FormatTable, finds_names_in_any_case_and_four_character_codes) {
-  EXPECT_EQ(format_from_string("NV12"), PixelFormat::nv12);
+  EXPECT_EQ(format_from_string("NV12"), F::nv12);
   EXPECT_EQ(format_from_string("nv99"), std::nullopt);
-  EXPECT_EQ(format_from_fourcc("Y800"), PixelFormat::grey);
-  EXPECT_EQ(format_from_fourcc("RGB "), PixelFormat::rgb);
+  EXPECT_EQ(format_from_fourcc("Y800"), F::grey);
+  EXPECT_EQ(format_from_fourcc("RGB "), F::rgb);
   EXPECT_EQ(format_from_fourcc(""), std::nullopt);
 }
 
 TEST(FormatTable, numbers_are_those_of_the_c_interface) {
-  EXPECT_EQ(static_cast<int>(PixelFormat::yuyv), 0);
-  EXPECT_EQ(static_cast<int>(PixelFormat::rgb), 4);
-  EXPECT_EQ(static_cast<int>(PixelFormat::nv24), 10);
+  EXPECT_EQ(static_cast<int>(F::yuyv), 0);
+  EXPECT_EQ(static_cast<int>(F::rgb), 4);
+  EXPECT_EQ(static_cast<int>(F::nv24), 10);
   EXPECT_EQ(static_cast<int>(DType::f16), 8);
   EXPECT_EQ(static_cast<int>(DType::f64), 10);
 }
@@ -69,13 +74,13 @@ TEST(DTypes, names_and_sizes) {
 }
 
 TEST(ImageShape, follows_the_format) {
-  EXPECT_EQ(shape_of(PixelFormat::rgb, 640, 480), (Shape{480, 640, 3}));
-  EXPECT_EQ(shape_of(PixelFormat::yuyv, 640, 480), (Shape{480, 640, 2}));
-  EXPECT_EQ(shape_of(PixelFormat::planar_rgba, 640, 480), (Shape{4, 480, 640}));
-  EXPECT_EQ(shape_of(PixelFormat::nv12, 640, 483), (Shape{725, 640}));
-  EXPECT_EQ(shape_of(PixelFormat::i420, 641, 483), (Shape{725, 641}));
-  EXPECT_EQ(shape_of(PixelFormat::nv16, 640, 480), (Shape{960, 640}));
-  EXPECT_EQ(shape_of(PixelFormat::nv24, 640, 480), (Shape{1440, 640}));
+  EXPECT_EQ(shape_of(F::rgb, 640, 480), (Shape{480, 640, 3}));
+  EXPECT_EQ(shape_of(F::yuyv, 640, 480), (Shape{480, 640, 2}));
+  EXPECT_EQ(shape_of(F::planar_rgba, 640, 480), (Shape{4, 480, 640}));
+  EXPECT_EQ(shape_of(F::nv12, 640, 483), (Shape{725, 640}));
+  EXPECT_EQ(shape_of(F::i420, 641, 483), (Shape{725, 641}));
+  EXPECT_EQ(shape_of(F::nv16, 640, 480), (Shape{960, 640}));
+  EXPECT_EQ(shape_of(F::nv24, 640, 480), (Shape{1440, 640}));
 }
 
 TEST(ImageShape, is_inverted_by_image_extent_for_every_format_and_odd_sizes) {
@@ -93,21 +98,21 @@ TEST(ImageShape, is_inverted_by_image_extent_for_every_format_and_odd_sizes) {
 }
 
 TEST(ImageExtent, refuses_shapes_that_no_image_has) {
-  EXPECT_FALSE(image_extent(PixelFormat::nv12, Shape{4, 8}));  // rows = 1 mod 3
-  EXPECT_FALSE(image_extent(PixelFormat::nv16, Shape{5, 8}));  // odd
-  EXPECT_FALSE(image_extent(PixelFormat::nv24, Shape{4, 8}));  // not a multiple of 3
-  EXPECT_FALSE(image_extent(PixelFormat::rgb, Shape{4, 8, 4}));
-  EXPECT_FALSE(image_extent(PixelFormat::rgb, Shape{4, 8}));
-  EXPECT_FALSE(image_extent(PixelFormat::planar_rgb, Shape{4, 8, 8}));
-  EXPECT_FALSE(image_extent(PixelFormat::grey, Shape{0, 8, 1}));
-  EXPECT_TRUE(image_extent(PixelFormat::rgb, Shape{1, 4, 8, 3})) << "a batch of one is an image";
+  EXPECT_FALSE(image_extent(F::nv12, Shape{4, 8}));  // rows = 1 mod 3
+  EXPECT_FALSE(image_extent(F::nv16, Shape{5, 8}));  // odd
+  EXPECT_FALSE(image_extent(F::nv24, Shape{4, 8}));  // not a multiple of 3
+  EXPECT_FALSE(image_extent(F::rgb, Shape{4, 8, 4}));
+  EXPECT_FALSE(image_extent(F::rgb, Shape{4, 8}));
+  EXPECT_FALSE(image_extent(F::planar_rgb, Shape{4, 8, 8}));
+  EXPECT_FALSE(image_extent(F::grey, Shape{0, 8, 1}));
+  EXPECT_TRUE(image_extent(F::rgb, Shape{1, 4, 8, 3})) << "a batch of one is an image";
 }
 
 TEST(PlaneGeometry, nv12_with_odd_sizes) {
-  const auto luma = *plane_geometry(PixelFormat::nv12, DType::u8, 319, 179, 320, 0);
+  const auto luma = *plane_geometry(F::nv12, DType::u8, 319, 179, 320, 0);
   EXPECT_EQ(luma.row_bytes, 319U);
   EXPECT_EQ(luma.rows, 179U);
-  const auto chroma = *plane_geometry(PixelFormat::nv12, DType::u8, 319, 179, 320, 1);
+  const auto chroma = *plane_geometry(F::nv12, DType::u8, 319, 179, 320, 1);
   EXPECT_EQ(chroma.row_bytes, 320U);
   EXPECT_EQ(chroma.rows, 90U);
   EXPECT_EQ(chroma.stride_bytes, 320U);
@@ -115,63 +120,54 @@ TEST(PlaneGeometry, nv12_with_odd_sizes) {
 }
 
 TEST(PlaneGeometry, nv24_chroma_rows_take_two_strides) {
-  const auto chroma = *plane_geometry(PixelFormat::nv24, DType::u8, 100, 50, 128, 1);
+  const auto chroma = *plane_geometry(F::nv24, DType::u8, 100, 50, 128, 1);
   EXPECT_EQ(chroma.row_bytes, 200U);
   EXPECT_EQ(chroma.stride_bytes, 256U);
   EXPECT_EQ(chroma.rows, 50U);
-  EXPECT_EQ(*image_bytes(PixelFormat::nv24, DType::u8, 100, 50, 128), 128U * 150U);
+  EXPECT_EQ(*image_bytes(F::nv24, DType::u8, 100, 50, 128), 128U * 150U);
 }
 
 TEST(PlaneGeometry, i420_planes_follow_one_another) {
-  const auto cb = *plane_geometry(PixelFormat::i420, DType::u8, 5, 3, 64, 1);
-  const auto cr = *plane_geometry(PixelFormat::i420, DType::u8, 5, 3, 64, 2);
+  const auto cb = *plane_geometry(F::i420, DType::u8, 5, 3, 64, 1);
+  const auto cr = *plane_geometry(F::i420, DType::u8, 5, 3, 64, 2);
   EXPECT_EQ(cb.row_bytes, 3U);
   EXPECT_EQ(cb.stride_bytes, 32U);
   EXPECT_EQ(cb.offset_bytes, 3U * 64U);
   EXPECT_EQ(cr.offset_bytes, 3U * 64U + 2U * 32U);
-  EXPECT_EQ(*image_bytes(PixelFormat::i420, DType::u8, 5, 3, 64), 64U * 5U);
+  EXPECT_EQ(*image_bytes(F::i420, DType::u8, 5, 3, 64), 64U * 5U);
 }
 
 TEST(PlaneGeometry, every_plane_of_every_format_lies_inside_the_image) {
-  for (const FormatInfo& f : all_formats()) {
-    for (const DType dtype : {DType::u8, DType::u16, DType::f32}) {
-      for (const std::size_t width : {1U, 2U, 7U, 64U}) {
-        for (const std::size_t height : {1U, 2U, 5U}) {
-          const std::size_t total = *image_bytes(f.format, dtype, width, height, 0);
-          std::size_t end = 0;
-          for (std::size_t plane = 0; plane < f.planes; ++plane) {
-            const auto g = *plane_geometry(f.format, dtype, width, height, 0, plane);
-            EXPECT_GE(g.offset_bytes, end) << f.name << " planes must not overlap";
-            end = g.offset_bytes + (g.rows - 1) * g.stride_bytes + g.row_bytes;
-            EXPECT_LE(end, total) << f.name << " " << width << "x" << height;
-          }
-        }
-      }
+  for (const auto& [f, dtype, width, height] : test::product(
+           all_formats(), {DType::u8, DType::u16, DType::f32}, {1U, 2U, 7U, 64U}, {1U, 2U, 5U})) {
+    const std::size_t total = *image_bytes(f.format, dtype, width, height, 0);
+    std::size_t end = 0;
+    for (std::size_t plane = 0; plane < f.planes; ++plane) {
+      const auto g = *plane_geometry(f.format, dtype, width, height, 0, plane);
+      EXPECT_GE(g.offset_bytes, end) << f.name << " planes must not overlap";
+      end = g.offset_bytes + (g.rows - 1) * g.stride_bytes + g.row_bytes;
+      EXPECT_LE(end, total) << f.name << " " << width << "x" << height;
     }
   }
 }
 
 TEST(PlaneGeometry, refuses_what_cannot_be) {
-  const auto code = [](const auto& result) { return result.error().code; };
-  EXPECT_EQ(code(plane_geometry(PixelFormat::rgb, DType::u8, 0, 4, 0, 0)), Errc::invalid_argument);
-  EXPECT_EQ(code(plane_geometry(PixelFormat::rgb, DType::u8, 4, 0, 0, 0)), Errc::invalid_argument);
-  EXPECT_EQ(code(plane_geometry(PixelFormat::rgb, DType::u8, 4, 4, 11, 0)), Errc::invalid_argument);
-  EXPECT_EQ(code(plane_geometry(PixelFormat::rgb, DType::u8, 4, 4, 0, 1)), Errc::invalid_argument);
-  EXPECT_EQ(code(plane_geometry(PixelFormat::nv12, DType::u8, 5, 4, 5, 0)), Errc::invalid_argument);
-  EXPECT_EQ(code(plane_geometry(PixelFormat::i420, DType::u8, 4, 4, 65, 0)),
-            Errc::invalid_argument);
+  EXPECT_FAILS(plane_geometry(F::rgb, DType::u8, 0, 4, 0, 0), Errc::invalid_argument);
+  EXPECT_FAILS(plane_geometry(F::rgb, DType::u8, 4, 0, 0, 0), Errc::invalid_argument);
+  EXPECT_FAILS(plane_geometry(F::rgb, DType::u8, 4, 4, 11, 0), Errc::invalid_argument);
+  EXPECT_FAILS(plane_geometry(F::rgb, DType::u8, 4, 4, 0, 1), Errc::invalid_argument);
+  EXPECT_FAILS(plane_geometry(F::nv12, DType::u8, 5, 4, 5, 0), Errc::invalid_argument);
+  EXPECT_FAILS(plane_geometry(F::i420, DType::u8, 4, 4, 65, 0), Errc::invalid_argument);
   constexpr std::size_t maximum = std::numeric_limits<std::size_t>::max();
-  EXPECT_EQ(code(plane_geometry(PixelFormat::rgba, DType::f32, maximum / 8, 4, 0, 0)),
-            Errc::invalid_argument);
-  EXPECT_EQ(code(plane_geometry(PixelFormat::grey, DType::u8, maximum / 2, 4, 0, 0)),
-            Errc::invalid_argument);
+  EXPECT_FAILS(plane_geometry(F::rgba, DType::f32, maximum / 8, 4, 0, 0), Errc::invalid_argument);
+  EXPECT_FAILS(plane_geometry(F::grey, DType::u8, maximum / 2, 4, 0, 0), Errc::invalid_argument);
 }
 
 TEST(TightStride, rounds_odd_widths_where_a_pair_shares_chroma) {
-  EXPECT_EQ(*tight_stride(PixelFormat::nv12, DType::u8, 5), 6U);
-  EXPECT_EQ(*tight_stride(PixelFormat::yuyv, DType::u8, 5), 12U);
-  EXPECT_EQ(*tight_stride(PixelFormat::rgb, DType::u8, 5), 15U);
-  EXPECT_EQ(*tight_stride(PixelFormat::planar_rgb, DType::f32, 5), 20U);
+  EXPECT_EQ(*tight_stride(F::nv12, DType::u8, 5), 6U);
+  EXPECT_EQ(*tight_stride(F::yuyv, DType::u8, 5), 12U);
+  EXPECT_EQ(*tight_stride(F::rgb, DType::u8, 5), 15U);
+  EXPECT_EQ(*tight_stride(F::planar_rgb, DType::f32, 5), 20U);
 }
 
 TEST(Half, reads_normal_subnormal_infinite_and_nan) {

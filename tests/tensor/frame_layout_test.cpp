@@ -38,14 +38,12 @@ FrameLayout halves() {
 
 TEST(FrameLayout, lies_over_buffers) {
   const auto memory = *allocate(1 << 20, Memory::mem);
-  const auto image = nv12().over(memory);
-  ASSERT_TRUE(image) << image.error().message();
-  EXPECT_EQ(image->width(), 200U);
-  EXPECT_EQ(image->map(Access::read)->plane(1).stride_bytes, 256U);
-  EXPECT_EQ(code_of(nv12().tensor_over(memory)), Errc::unsupported);
-  const auto tensor = halves().over(memory);
-  ASSERT_TRUE(tensor) << tensor.error().message();
-  EXPECT_EQ(tensor->layout().stride_bytes[1], 64);
+  ASSERT_VALUE(const auto image, nv12().over(memory));
+  EXPECT_EQ(image.width(), 200U);
+  EXPECT_EQ(image.map(Access::read)->plane(1).stride_bytes, 256U);
+  EXPECT_FAILS(nv12().tensor_over(memory), Errc::unsupported);
+  ASSERT_VALUE(const auto tensor, halves().over(memory));
+  EXPECT_EQ(tensor.layout().stride_bytes[1], 64);
   FrameLayout both = halves();
   both.size_bytes = 1 << 16;
   both.width = both.height = 20;
@@ -58,9 +56,8 @@ TEST(FrameLayout, lies_over_buffers) {
 
 TEST(FrameLayout, is_the_same_as_text) {
   for (const FrameLayout& frame : {nv12(), halves()}) {
-    const auto again = FrameLayout::from_text(frame.to_text());
-    ASSERT_TRUE(again) << again.error().message();
-    EXPECT_EQ(*again, frame);
+    ASSERT_VALUE(const auto again, FrameLayout::from_text(frame.to_text()));
+    EXPECT_EQ(again, frame);
   }
   EXPECT_FALSE(nv12() == halves());
   EXPECT_EQ(nv12().to_text(), "size 18432 align 64 image nv12 200 48 0 2 0 256 0 12288 256 0");
@@ -74,17 +71,17 @@ TEST(FrameLayout, refuses_what_leaves_its_bytes) {
   frame.size_bytes -= 1;
   EXPECT_TRUE(frame.check()) << "the last row has padding";
   frame.size_bytes = 256 * 48;
-  EXPECT_EQ(code_of(frame.check()), Errc::invalid_argument);
+  EXPECT_FAILS(frame.check(), Errc::invalid_argument);
   frame = halves();
   frame.tensor_offset_bytes = 1 << 20;
-  EXPECT_EQ(code_of(frame.check()), Errc::invalid_argument);
+  EXPECT_FAILS(frame.check(), Errc::invalid_argument);
   frame = nv12();
   frame.align_bytes = 96;
-  EXPECT_EQ(code_of(frame.check()), Errc::invalid_argument);
-  EXPECT_EQ(code_of(FrameLayout().check()), Errc::invalid_argument);
+  EXPECT_FAILS(frame.check(), Errc::invalid_argument);
+  EXPECT_FAILS(FrameLayout().check(), Errc::invalid_argument);
   frame = nv12();
   frame.plane_count = 9;
-  EXPECT_EQ(code_of(frame.check()), Errc::invalid_argument);
+  EXPECT_FAILS(frame.check(), Errc::invalid_argument);
 }
 
 TEST(FrameLayout, refuses_texts_that_are_none) {

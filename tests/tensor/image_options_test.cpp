@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "halyard/tensor.h"
+#include "support/product.h"
 #include "support/result.h"
 
 namespace halyard {
@@ -15,9 +16,7 @@ namespace {
 using F = PixelFormat;
 
 ImageOptions on_heap() {
-  ImageOptions options;
-  options.memory = Memory::mem;
-  return options;
+  return {.memory = Memory::mem};
 }
 
 ImageOptions with_stride(std::size_t stride_bytes, DType dtype = DType::u8) {
@@ -51,21 +50,20 @@ TEST(ImageStride, below_the_tight_one_is_refused) {
 }
 
 TEST(ImageStride, between_elements_is_refused) {
-  EXPECT_EQ(code_of(Tensor::create_image(4, 4, F::grey, with_stride(9, DType::u16))),
-            Errc::invalid_argument);
-  EXPECT_EQ(code_of(Tensor::create_image(4, 4, F::rgb, with_stride(50, DType::f32))),
-            Errc::invalid_argument);
-  EXPECT_EQ(code_of(Tensor::create_image(4, 4, F::rgb, with_stride(52, DType::f32))), Errc::ok);
-  EXPECT_EQ(code_of(Tensor::create_image(4, 4, F::i420, with_stride(9))), Errc::invalid_argument)
+  EXPECT_FAILS(Tensor::create_image(4, 4, F::grey, with_stride(9, DType::u16)),
+               Errc::invalid_argument);
+  EXPECT_FAILS(Tensor::create_image(4, 4, F::rgb, with_stride(50, DType::f32)),
+               Errc::invalid_argument);
+  EXPECT_OK(Tensor::create_image(4, 4, F::rgb, with_stride(52, DType::f32)));
+  EXPECT_FAILS(Tensor::create_image(4, 4, F::i420, with_stride(9)), Errc::invalid_argument)
       << "the chroma planes of I420 have half of it";
 }
 
 TEST(ImageStride, whose_image_has_no_size_is_refused) {
   for (const std::size_t stride : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 3}) {
-    for (const F format : {F::grey, F::nv12, F::planar_rgb, F::i420}) {
-      EXPECT_EQ(code_of(Tensor::create_image(4, 4, format, with_stride(stride & ~std::size_t{63}))),
-                Errc::invalid_argument);
-    }
+    for (const F format : {F::grey, F::nv12, F::planar_rgb, F::i420})
+      EXPECT_FAILS(Tensor::create_image(4, 4, format, with_stride(stride & ~std::size_t{63})),
+                   Errc::invalid_argument);
   }
 }
 
@@ -75,7 +73,7 @@ TEST(ImageStride, that_no_memory_holds_is_an_error) {
   options.memory = Memory::shm;  // sanitizers take such a size for a bug when the heap is asked
   for (const std::size_t stride : {std::size_t{1} << 50, std::size_t{1} << 58}) {
     options.stride_bytes = stride;
-    EXPECT_EQ(code_of(Tensor::create_image(4, 4, F::nv12, options)), Errc::no_memory);
+    EXPECT_FAILS(Tensor::create_image(4, 4, F::nv12, options), Errc::no_memory);
   }
 }
 
@@ -92,15 +90,13 @@ TEST(ImageOptionsTest, memory_type_and_access_reach_the_buffer) {
   EXPECT_EQ(batch.buffer()->cpu_access(), CpuAccess::write);
   EXPECT_EQ(batch.dtype(), DType::f16);
   options.memory = Memory::pbo;
-  EXPECT_EQ(code_of(Tensor::create_image(8, 4, F::rgba, options)), Errc::unsupported);
+  EXPECT_FAILS(Tensor::create_image(8, 4, F::rgba, options), Errc::unsupported);
 }
 
 TEST(ImageOptionsTest, the_label_is_shown_by_the_kernel) {
   if (!memory_available(Memory::shm)) GTEST_SKIP() << "no shared memory on this machine";
-  ImageOptions options;
-  options.memory = Memory::shm;
-  options.label = "front camera";
-  const Tensor image = *Tensor::create_image(8, 4, F::rgb, options);
+  const Tensor image =
+      *Tensor::create_image(8, 4, F::rgb, {.memory = Memory::shm, .label = "front camera"});
   const std::string link = "/proc/self/fd/" + std::to_string(image.buffer()->fd());
   std::array<char, PATH_MAX> target{};
   ASSERT_GT(::readlink(link.c_str(), target.data(), target.size() - 1), 0);
@@ -110,16 +106,16 @@ TEST(ImageOptionsTest, the_label_is_shown_by_the_kernel) {
 }
 
 TEST(ImageCompression, needs_the_cpu_to_keep_out) {
-  for (const Compression scheme : {Compression::any, Compression::ubwc, Compression::afbc,
-                                   Compression::pvric, Compression::dcc}) {
-    for (const CpuAccess access : {CpuAccess::read, CpuAccess::write, CpuAccess::read_write}) {
-      ImageOptions options = on_heap();
-      options.compression = scheme;
-      options.cpu_access = access;
-      EXPECT_FAILS(Tensor::create_image(8, 4, F::rgba, options), Errc::invalid_argument,
-                   "compression")
-          << to_string(scheme);
-    }
+  for (const auto& [scheme, access] :
+       test::product({Compression::any, Compression::ubwc, Compression::afbc, Compression::pvric,
+                      Compression::dcc},
+                     {CpuAccess::read, CpuAccess::write, CpuAccess::read_write})) {
+    ImageOptions options = on_heap();
+    options.compression = scheme;
+    options.cpu_access = access;
+    EXPECT_FAILS(Tensor::create_image(8, 4, F::rgba, options), Errc::invalid_argument,
+                 "compression")
+        << to_string(scheme);
   }
 }
 
@@ -134,10 +130,9 @@ TEST(ImageCompression, by_name_is_unsupported_and_any_becomes_linear) {
   }
   options.compression = Compression::any;
   const std::uint64_t before = compression_fallbacks();
-  const auto image = Tensor::create_image(8, 4, F::rgba, options);
-  ASSERT_TRUE(image);
-  EXPECT_TRUE(is_linear(image->modifier()));
-  EXPECT_EQ(compression_of(image->modifier()), Compression::none);
+  ASSERT_VALUE(const auto image, Tensor::create_image(8, 4, F::rgba, options));
+  EXPECT_TRUE(is_linear(image.modifier()));
+  EXPECT_EQ(compression_of(image.modifier()), Compression::none);
   EXPECT_EQ(compression_fallbacks(), before + 1);
   EXPECT_TRUE(Tensor::create_image_batch(3, 8, 4, F::rgba, options));
   EXPECT_EQ(compression_fallbacks(), before + 2);

@@ -9,10 +9,16 @@
 
 #include "halyard/log.h"
 #include "halyard/tensor.h"
+#include "support/product.h"
 #include "support/result.h"
+#include "tensor/tensors.h"
 
 namespace halyard {
 namespace {
+
+using F = PixelFormat;
+using test::contiguous;
+using test::image_of;
 
 // --- CPU access
 
@@ -24,10 +30,7 @@ struct CpuAccessTest : ::testing::Test {
   }
   void TearDown() override { set_log_sink({}); }
   std::shared_ptr<Buffer> make(CpuAccess declared) {
-    AllocateOptions options;
-    options.memory = Memory::mem;
-    options.cpu_access = declared;
-    return *allocate(64, options);
+    return *allocate(64, {.memory = Memory::mem, .cpu_access = declared});
   }
   std::vector<std::string> warnings;
 };
@@ -55,24 +58,22 @@ TEST_F(CpuAccessTest, within_what_was_declared_is_silent) {
        {std::pair{CpuAccess::read, Access::read}, std::pair{CpuAccess::write, Access::write},
         std::pair{CpuAccess::read_write, Access::read},
         std::pair{CpuAccess::read_write, Access::write},
-        std::pair{CpuAccess::read_write, Access::read_write}}) {
+        std::pair{CpuAccess::read_write, Access::read_write}})
     EXPECT_TRUE(make(declared)->map(access));
-  }
   EXPECT_EQ(unplanned_cpu_accesses(), before);
   EXPECT_TRUE(warnings.empty());
 }
 
 TEST_F(CpuAccessTest, counts_every_combination_that_goes_beyond) {
   std::uint64_t expected = unplanned_cpu_accesses();
-  for (const CpuAccess declared :
-       {CpuAccess::none, CpuAccess::read, CpuAccess::write, CpuAccess::read_write}) {
-    for (const Access access : {Access::read, Access::write, Access::read_write}) {
-      EXPECT_TRUE(make(declared)->map(access));
-      const unsigned beyond = static_cast<unsigned>(access) & ~static_cast<unsigned>(declared);
-      expected += beyond != 0 ? 1 : 0;
-      EXPECT_EQ(unplanned_cpu_accesses(), expected)
-          << to_string(declared) << ", " << static_cast<int>(access);
-    }
+  for (const auto& [declared, access] :
+       test::product({CpuAccess::none, CpuAccess::read, CpuAccess::write, CpuAccess::read_write},
+                     {Access::read, Access::write, Access::read_write})) {
+    EXPECT_TRUE(make(declared)->map(access));
+    const unsigned beyond = static_cast<unsigned>(access) & ~static_cast<unsigned>(declared);
+    expected += beyond != 0 ? 1 : 0;
+    EXPECT_EQ(unplanned_cpu_accesses(), expected)
+        << to_string(declared) << ", " << static_cast<int>(access);
   }
 }
 
@@ -80,7 +81,7 @@ TEST_F(CpuAccessTest, of_a_map_that_was_refused_does_not_count) {
   const auto buffer = make(CpuAccess::none);
   const auto mine = buffer->map(Access::write);
   const std::uint64_t before = unplanned_cpu_accesses();
-  std::thread([&] { EXPECT_EQ(code_of(buffer->map(Access::write)), Errc::busy); }).join();
+  std::thread([&] { EXPECT_FAILS(buffer->map(Access::write), Errc::busy); }).join();
   EXPECT_EQ(unplanned_cpu_accesses(), before);
 }
 
@@ -127,19 +128,16 @@ TEST(WrapMemory, what_is_refused_stays_the_callers) {
   std::byte one{};
   EXPECT_FAILS(wrap_memory(static_cast<void*>(nullptr), 8, release), Errc::invalid_argument,
                "data");
-  EXPECT_EQ(code_of(wrap_memory(static_cast<const void*>(nullptr), 8, release)),
-            Errc::invalid_argument);
-  for (const std::size_t size : {SIZE_MAX, SIZE_MAX / 2 + 1}) {
+  EXPECT_FAILS(wrap_memory(static_cast<const void*>(nullptr), 8, release), Errc::invalid_argument);
+  for (const std::size_t size : {SIZE_MAX, SIZE_MAX / 2 + 1})
     EXPECT_FAILS(wrap_memory(static_cast<void*>(&one), size, release), Errc::invalid_argument,
                  "size");
-  }
   EXPECT_EQ(released, 0);
 }
 
 TEST(WrapMemory, spans_and_memory_that_the_caller_keeps) {
   std::array<float, 6> values{1, 2, 3, 4, 5, 6};
-  const std::array<std::size_t, 2> shape{2, 3};
-  const auto layout = *Layout::contiguous(DType::f32, shape);
+  const auto layout = contiguous(DType::f32, {2, 3});
   const auto writable = *wrap_memory(std::span(values));
   EXPECT_EQ(writable->size_bytes(), sizeof values);
   auto tensor = *Tensor::wrap(writable, layout);
@@ -163,10 +161,8 @@ TEST(WrapMemory, nothing_may_be_wrapped) {
     ASSERT_TRUE(buffer);
     EXPECT_EQ((*buffer)->size_bytes(), 0U);
     EXPECT_TRUE((*buffer)->map(Access::read_write)->bytes().empty());
-    const std::array<std::size_t, 2> shape{0, 3};
-    EXPECT_TRUE(Tensor::wrap(*buffer, *Layout::contiguous(DType::f32, shape)));
-    const std::array<std::size_t, 1> one{1};
-    EXPECT_FALSE(Tensor::wrap(*buffer, *Layout::contiguous(DType::u8, one)));
+    EXPECT_TRUE(Tensor::wrap(*buffer, contiguous(DType::f32, {0, 3})));
+    EXPECT_FALSE(Tensor::wrap(*buffer, contiguous(DType::u8, {1})));
   }
   EXPECT_EQ(released, 1);
   EXPECT_TRUE(wrap_memory(static_cast<void*>(nullptr), 0, {})) << "nor is a release needed";
@@ -194,9 +190,8 @@ TEST(WrapObject, keeps_its_owner_as_long_as_a_map_lives) {
   auto buffer = *wrap_object(std::span(*owner), owner);
   owner.reset();
   ASSERT_FALSE(watch.expired());
-  const std::array<std::size_t, 2> shape{4, 4};
   auto tensor = std::make_unique<Tensor>(
-      *Tensor::wrap(std::exchange(buffer, nullptr), *Layout::contiguous(DType::f32, shape)));
+      *Tensor::wrap(std::exchange(buffer, nullptr), contiguous(DType::f32, {4, 4})));
   {
     const TensorMap map = *tensor->map(Access::read_write);
     tensor.reset();
@@ -212,31 +207,29 @@ TEST(WrapObject, of_const_elements_is_read_only) {
   const auto owner = std::make_shared<const std::vector<int>>(4, 7);
   const auto buffer = *wrap_object(std::span(*owner), owner);
   EXPECT_FALSE(buffer->is_writable());
-  EXPECT_EQ(code_of(buffer->map(Access::write)), Errc::permission);
-  EXPECT_EQ(code_of(buffer->map_unclaimed(Access::read_write)), Errc::permission);
-  const std::array<std::size_t, 1> shape{4};
-  const Tensor t = *Tensor::wrap(buffer, *Layout::contiguous(DType::i32, shape));
-  EXPECT_EQ(code_of(t.map(Access::write)), Errc::permission);
+  EXPECT_FAILS(buffer->map(Access::write), Errc::permission);
+  EXPECT_FAILS(buffer->map_unclaimed(Access::read_write), Errc::permission);
+  const Tensor t = *Tensor::wrap(buffer, contiguous(DType::i32, {4}));
+  EXPECT_FAILS(t.map(Access::write), Errc::permission);
   EXPECT_EQ((*t.map(Access::read)->view<const std::int32_t, 1>())(3), 7);
 }
 
 TEST(WrapObject, refuses_null_and_lets_the_owner_go) {
   const auto owner = std::make_shared<int>(1);
-  EXPECT_EQ(code_of(wrap_object(std::span<int>(static_cast<int*>(nullptr), 4), owner)),
-            Errc::invalid_argument);
+  EXPECT_FAILS(wrap_object(std::span<int>(static_cast<int*>(nullptr), 4), owner),
+               Errc::invalid_argument);
   EXPECT_EQ(owner.use_count(), 1);
 }
 
 // --- modifiers
 
 TEST(TensorModifier, keeps_the_cpu_out_unless_it_is_linear) {
-  Tensor image = *Tensor::create_image(8, 8, PixelFormat::rgba, DType::u8, Memory::mem);
+  Tensor image = image_of(8, 8, F::rgba);
   EXPECT_EQ(image.modifier(), drm_modifier_linear);
   image.set_modifier(0x0800000000000041ULL);
   for (const Access access : {Access::read, Access::write, Access::read_write}) {
-    const auto map = image.map(access);
-    EXPECT_FAILS(map, Errc::unsupported, "arm 0x0800000000000041");
-    EXPECT_EQ(code_of(image.map_unclaimed(access)), Errc::unsupported);
+    EXPECT_FAILS(image.map(access), Errc::unsupported, "arm 0x0800000000000041");
+    EXPECT_FAILS(image.map_unclaimed(access), Errc::unsupported);
   }
   EXPECT_TRUE(image.buffer()->map(Access::write)) << "and what was refused claims nothing";
   image.set_modifier(drm_modifier_invalid);
@@ -244,12 +237,12 @@ TEST(TensorModifier, keeps_the_cpu_out_unless_it_is_linear) {
 }
 
 TEST(TensorModifier, keeps_copies_out_too) {
-  Tensor source = *Tensor::create_image(8, 8, PixelFormat::rgba, DType::u8, Memory::mem);
-  Tensor destination = *Tensor::create_image(8, 8, PixelFormat::rgba, DType::u8, Memory::mem);
+  Tensor source = image_of(8, 8, F::rgba);
+  Tensor destination = image_of(8, 8, F::rgba);
   source.set_modifier(1);
-  EXPECT_EQ(code_of(copy(source, destination)), Errc::unsupported);
-  EXPECT_EQ(code_of(copy(destination, source)), Errc::unsupported);
-  EXPECT_EQ(code_of(source.reconfigured(4, 4, PixelFormat::rgba)), Errc::unsupported);
+  EXPECT_FAILS(copy(source, destination), Errc::unsupported);
+  EXPECT_FAILS(copy(destination, source), Errc::unsupported);
+  EXPECT_FAILS(source.reconfigured(4, 4, F::rgba), Errc::unsupported);
 }
 
 }  // namespace

@@ -6,15 +6,14 @@
 
 #include "halyard/tensor.h"
 #include "support/result.h"
+#include "tensor/tensors.h"
 
 namespace halyard {
 namespace {
 
-Tensor batch_of(std::size_t count, std::size_t width, std::size_t height, PixelFormat format) {
-  ImageOptions options;
-  options.memory = Memory::mem;
-  return *Tensor::create_image_batch(count, width, height, format, options);
-}
+using F = PixelFormat;
+using test::batch_of;
+using test::image_of;
 
 TEST(Moved, leaves_zero_false_and_null_and_stays_when_it_is_moved_to_itself) {
   Moved<std::size_t> size = 7;
@@ -46,24 +45,24 @@ void expect_empty(const Tensor& t) {
   EXPECT_FALSE(t.quantization());
   EXPECT_EQ(t.colorimetry(), Colorimetry{});
   EXPECT_TRUE(t.name().empty());
-  EXPECT_EQ(code_of(t.image_plane(0)), Errc::invalid_argument);
-  EXPECT_EQ(code_of(t.map(Access::read)), Errc::invalid_argument);
+  EXPECT_FAILS(t.image_plane(0), Errc::invalid_argument);
+  EXPECT_FAILS(t.map(Access::read), Errc::invalid_argument);
 }
 
 TEST(Moved, tensors_leave_an_empty_tensor_that_may_be_used_again) {
-  Tensor image = *Tensor::create_image(20, 10, PixelFormat::nv12, DType::u8, Memory::mem);
+  Tensor image = image_of(20, 10, F::nv12);
   image.set_name("kept");
   image.set_colorimetry(Colorimetry::jpeg());
   ASSERT_TRUE(image.set_quantization(Quantization::per_tensor(0.5F, 3)));
   Tensor taken = std::move(image);
   expect_empty(image);  // NOLINT(bugprone-use-after-move)
   EXPECT_EQ(taken.name(), "kept");
-  EXPECT_EQ(taken.format(), PixelFormat::nv12);
+  EXPECT_EQ(taken.format(), F::nv12);
   EXPECT_EQ(taken.quantization(), Quantization::per_tensor(0.5F, 3));
-  Tensor batch = batch_of(2, 8, 8, PixelFormat::rgb);
+  Tensor batch = batch_of(2, 8, 8, F::rgb);
   image = std::move(batch);
   expect_empty(batch);  // NOLINT(bugprone-use-after-move)
-  EXPECT_EQ(image.item_format(), PixelFormat::rgb);
+  EXPECT_EQ(image.item_format(), F::rgb);
   EXPECT_TRUE(image.batch(1));
   Tensor& same = taken;
   taken = std::move(same);
@@ -71,7 +70,7 @@ TEST(Moved, tensors_leave_an_empty_tensor_that_may_be_used_again) {
 }
 
 TEST(Moved, maps_leave_no_address_behind) {
-  const Tensor image = *Tensor::create_image(20, 10, PixelFormat::rgb, DType::u8, Memory::mem);
+  const Tensor image = image_of(20, 10, F::rgb);
   auto map = *image.map(Access::read_write);
   TensorMap taken = std::move(map);
   EXPECT_EQ(map.data(), nullptr);  // NOLINT(bugprone-use-after-move)

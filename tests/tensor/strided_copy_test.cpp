@@ -9,6 +9,9 @@
 #include <random>
 #include <vector>
 
+#include "support/product.h"
+#include "tensor/tensors.h"
+
 namespace halyard::test {
 namespace {
 
@@ -47,33 +50,30 @@ TEST(StridedCopy, copies_every_element_between_any_two_orders) {
                                                      {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   for (const DType dtype : {DType::u8, DType::u16, DType::f32, DType::f64}) {
     const std::size_t size = size_of(dtype);
-    for (const auto& a : orders) {
-      for (const auto& b : orders) {
-        for (unsigned round = 0; round < 4; ++round) {
-          const std::vector<std::size_t> shape{1 + random() % 40, 1 + random() % 40,
-                                               1 + random() % 5};
-          std::ptrdiff_t first_a = 0, first_b = 0;
-          std::size_t bytes_a = 0, bytes_b = 0;
-          const Layout from =
-              strided(dtype, shape, a, random() % 3, random() % 8, first_a, bytes_a);
-          const Layout to = strided(dtype, shape, b, random() % 3, random() % 8, first_b, bytes_b);
-          std::vector<std::byte> in(bytes_a), out(bytes_b, std::byte{0xEE});
-          for (std::byte& each : in)
-            each = static_cast<std::byte>(random());
-          std::vector<std::byte> want = out;
-          for (std::size_t i = 0; i < from.element_count(); ++i)
-            std::memcpy(want.data() + first_b + offset_of(to, i),
-                        in.data() + first_a + offset_of(from, i), size);
-          copy_elements(from, in.data() + first_a, to, out.data() + first_b);
-          ASSERT_EQ(out, want) << to_string(dtype);
-        }
+    for (const auto& [a, b] : product(orders, orders)) {
+      for (unsigned round = 0; round < 4; ++round) {
+        const std::vector<std::size_t> shape{1 + random() % 40, 1 + random() % 40,
+                                             1 + random() % 5};
+        std::ptrdiff_t first_a = 0, first_b = 0;
+        std::size_t bytes_a = 0, bytes_b = 0;
+        const Layout from = strided(dtype, shape, a, random() % 3, random() % 8, first_a, bytes_a);
+        const Layout to = strided(dtype, shape, b, random() % 3, random() % 8, first_b, bytes_b);
+        std::vector<std::byte> in(bytes_a), out(bytes_b, std::byte{0xEE});
+        for (std::byte& each : in)
+          each = static_cast<std::byte>(random());
+        std::vector<std::byte> want = out;
+        for (std::size_t i = 0; i < from.element_count(); ++i)
+          std::memcpy(want.data() + first_b + offset_of(to, i),
+                      in.data() + first_a + offset_of(from, i), size);
+        copy_elements(from, in.data() + first_a, to, out.data() + first_b);
+        ASSERT_EQ(out, want) << to_string(dtype);
       }
     }
   }
 }
 
 TEST(StridedCopy, shapes_of_as_many_elements_may_differ) {
-  const Layout from = *Layout::contiguous(DType::u16, std::array<std::size_t, 2>{6, 4});
+  const Layout from = contiguous(DType::u16, {6, 4});
   const std::array<std::array<std::size_t, 2>, 4> shapes{{{3, 8}, {8, 3}, {24, 1}, {2, 12}}};
   std::vector<std::uint16_t> in(24);
   for (std::size_t i = 0; i < in.size(); ++i)
@@ -95,7 +95,7 @@ TEST(StridedCopy, arrays_that_share_bytes_are_copied_as_if_the_source_came_first
   std::vector<std::byte> memory(64), before(64);
   for (std::size_t i = 0; i < memory.size(); ++i)
     memory[i] = before[i] = static_cast<std::byte>(i);
-  const Layout plain = *Layout::contiguous(DType::u8, std::array<std::size_t, 2>{6, 6});
+  const Layout plain = contiguous(DType::u8, {6, 6});
   Layout transposed = plain;
   std::swap(transposed.stride_bytes[0], transposed.stride_bytes[1]);
   ASSERT_TRUE(may_share_bytes(plain, memory.data(), transposed, memory.data() + 4));
@@ -111,9 +111,9 @@ TEST(StridedCopy, arrays_that_share_bytes_are_copied_as_if_the_source_came_first
 }
 
 TEST(StridedCopy, arrays_without_elements_and_of_one_are_served) {
-  const Layout none = *Layout::contiguous(DType::f32, std::array<std::size_t, 2>{0, 3});
+  const Layout none = contiguous(DType::f32, {0, 3});
   copy_elements(none, nullptr, none, nullptr);
-  const Layout one = *Layout::contiguous(DType::f64, std::array<std::size_t, 1>{1});
+  const Layout one = contiguous(DType::f64, {1});
   const double in = 2.5;
   double out = 0;
   copy_elements(one, reinterpret_cast<const std::byte*>(&in), one,

@@ -9,21 +9,18 @@
 #include <concepts>
 #include <cstdint>
 #include <iterator>
-#include <numeric>
 #include <vector>
 
 #include "halyard/tensor.h"
+#include "support/product.h"
+#include "tensor/tensors.h"
 
 namespace halyard {
 namespace {
 
 // Element (i, j, k) of a 2 x 3 x 4 tensor is 12 i + 4 j + k.
 Tensor counting() {
-  Tensor tensor = *Tensor::create(DType::i32, {2, 3, 4}, Memory::mem);
-  const auto map = *tensor.map(Access::write);
-  const auto flat = *map.flat<std::int32_t>();
-  std::iota(flat.begin(), flat.end(), 0);
-  return tensor;
+  return test::counting({2, 3, 4});
 }
 
 TEST(View, tells_extents_and_strides_in_elements_and_bytes) {
@@ -43,13 +40,10 @@ TEST(View, tells_extents_and_strides_in_elements_and_bytes) {
 TEST(View, finds_an_element_by_arguments_and_by_an_array_of_indices) {
   const auto map = *counting().map(Access::read_write);
   const auto view = *map.view<std::int32_t, 3>();
-  for (std::size_t i = 0; i < 2; ++i) {
-    for (std::size_t j = 0; j < 3; ++j) {
-      for (std::size_t k = 0; k < 4; ++k) {
-        EXPECT_EQ(view(i, j, k), static_cast<std::int32_t>(12 * i + 4 * j + k));
-        EXPECT_EQ(&view(i, j, k), &(view[{i, j, k}]));
-      }
-    }
+  for (const auto& [i, j, k] :
+       test::product(test::indices(2), test::indices(3), test::indices(4))) {
+    EXPECT_EQ(view(i, j, k), static_cast<std::int32_t>(12 * i + 4 * j + k));
+    EXPECT_EQ(&view(i, j, k), &(view[{i, j, k}]));
   }
   view(1, 2, 3) = -1;
   EXPECT_EQ((view[{1, 2, 3}]), -1);

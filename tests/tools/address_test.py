@@ -34,8 +34,8 @@ class Addresses(ProgramTest):
         line = ("--model", MODEL, "--quiet", "--json")
         self.succeed("run", CLIP / "frame_0000.jpg", *line, self.dir / "a.json")
         self.succeed("run", f"{there}/frame_0000.jpg", *line, self.dir / "b.json")
-        ours, theirs = (json.loads((self.dir / name).read_text())["frames"][0]["detections"]
-                        for name in ("a.json", "b.json"))
+        ours, theirs = (self.read_json(name)["frames"][0]["detections"] for name in ("a.json",
+                                                                                     "b.json"))
         self.assertGreater(len(ours), 5)
         self.assertEqual(ours, theirs)
         self.succeed("run", CLIP, "--model", MODEL, "--quiet", "--out", self.dir / "clip.mp4")

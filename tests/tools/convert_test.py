@@ -12,8 +12,7 @@ EDGES = (0, 85, 170, 255)
 class ConvertTest(ProgramTest):
     def convert(self, samples, size, *options, pixels="grey", out="o.raw"):
         """Bare samples through the program to bare samples."""
-        source = self.dir / "i.raw"
-        source.write_bytes(bytes(samples))
+        source = self.write("i.raw", bytes(samples))
         self.succeed("convert", source, self.dir / out, "--raw", "--input-format", pixels,
                      "--input-size", size, *options)
         return (self.dir / out).read_bytes()
@@ -51,7 +50,7 @@ class Files(ConvertTest):
         self.assertEqual(again.read_bytes(), samples)
 
     def test_bad_files_and_targets_give_one_line_and_no_file(self):
-        (self.dir / "bad.jpg").write_bytes(IMAGE.read_bytes()[:3000])
+        self.write("bad.jpg", IMAGE.read_bytes()[:3000])
         self.fail_with(1, "convert", self.dir / "bad.jpg", self.dir / "o.png", says="bad.jpg")
         self.fail_with(1, "convert", IMAGE, "/sys/o.png", says="/sys/o.png")
         self.fail_with(1, "convert", self.dir / "none.jpg", self.dir / "o.png", says="none.jpg")
@@ -60,8 +59,7 @@ class Files(ConvertTest):
     def test_sixteen_bit_samples_count_their_bits(self):
         samples = struct.pack("<3H", 0, 1023, 512)
         self.assertEqual(list(self.convert(samples, "3x1", "--input-bits", 10)), [0, 255, 128])
-        array = self.dir / "a.npy"
-        array.write_bytes(npy("<u2", (1, 3), struct.pack("<3H", 0, 65535, 32768)))
+        array = self.write("a.npy", npy("<u2", (1, 3), struct.pack("<3H", 0, 65535, 32768)))
         common = ("convert", array, self.dir / "o.raw", "--raw", "--input-format", "grey",
                   "--input-size", "3x1")
         self.succeed(*common)
@@ -161,8 +159,7 @@ class Geometry(ConvertTest):
                 self.assertEqual((self.dir / "a").read_bytes(), (self.dir / "b").read_bytes())
 
     def test_affine_maps_start_from_the_upright_pixels(self):
-        photo = self.dir / "p.jpg"
-        photo.write_bytes(with_exif(6, IMAGE.read_bytes()))
+        photo = self.write("p.jpg", with_exif(6, IMAGE.read_bytes()))
         self.succeed("convert", photo, self.dir / "a", "--raw", "--affine", "1,0,0,0,1,0")
         self.succeed("convert", photo, self.dir / "b", "--raw", "--smooth-chroma")
         self.assertEqual((self.dir / "a").read_bytes(), (self.dir / "b").read_bytes())

@@ -27,7 +27,7 @@ class CommandLine(ProgramTest):
                 self.fail_with(2, *line)
 
     def test_doctor_tells_of_every_part(self):
-        found = json.loads(self.succeed("doctor", "--json"))["findings"]
+        found = self.succeed_json("doctor", "--json")["findings"]
         self.assertLessEqual({"buffer", "backend", "cpu", "engine", "video", "draw"},
                              {entry["group"] for entry in found})
         for entry in found:
@@ -39,8 +39,7 @@ class CommandLine(ProgramTest):
 
 class Decode(ProgramTest):
     def decode(self, content, *options):
-        path = self.dir / "x.npy"
-        path.write_bytes(content)
+        path = self.write("x.npy", content)
         return ("decode", path, *options)
 
     def test_a_box_comes_back_through_the_letterbox(self):
@@ -48,7 +47,7 @@ class Decode(ProgramTest):
         values = struct.pack("<6f", 32, 32, 16, 8, 0.1, 0.75)
         line = self.decode(npy("<f4", (1, 6, 1), values), "--input-size", "64x64",
                            "--source-size", "32x16", "--json", "-")
-        frame = json.loads(self.succeed(*line))["frames"][0]
+        frame = self.succeed_json(*line)["frames"][0]
         self.assertEqual((frame["width"], frame["height"]), (32, 16))
         self.assertEqual(frame["detections"], [{"box": [12, 6, 20, 10], "score": 0.75, "class": 1,
                                                 "label": "class 1", "track": None}])
@@ -74,7 +73,7 @@ class Decode(ProgramTest):
         self.fail_with(1, "decode", self.dir / "none.npy", says="none.npy")
 
     def test_a_model_describes_its_recorded_outputs(self):
-        entry = json.loads(self.succeed("info", "--json", MODEL))["files"][0]
+        entry = self.succeed_json("info", "--json", MODEL)["files"][0]
         shape = tuple(entry["outputs"][0]["shape"])
         zeros = npy("<f4", shape, bytes(4 * math.prod(shape)))
         self.assertIn("nothing", self.succeed(*self.decode(zeros, "--config", MODEL)))
@@ -88,17 +87,17 @@ class Decode(ProgramTest):
 class Info(ProgramTest):
     def test_an_image_is_described(self):
         self.assertIn("native_format     nv12", self.succeed("info", IMAGE))
-        entry = json.loads(self.succeed("info", "--json", IMAGE))["files"][0]
+        entry = self.succeed_json("info", "--json", IMAGE)["files"][0]
         self.assertEqual((entry["width"], entry["height"]), (640, 360))
 
     def test_a_model_is_described_with_an_engine_or_without(self):
-        entry = json.loads(self.succeed("info", "--json", MODEL))["files"][0]
+        entry = self.succeed_json("info", "--json", MODEL)["files"][0]
         self.assertEqual(entry["type"], "model")
         self.assertEqual(entry["description"]["labels"], ["boat", "buoy", "gull"])
         self.assertEqual(entry["outputs"][0]["dtype"], "f32")
 
     def test_bad_files_are_named(self):
-        (self.dir / "x.jpg").write_bytes(b"")
+        self.write("x.jpg", b"")
         self.fail_with(1, "info", self.dir / "x.jpg", says="x.jpg")
         self.fail_with(1, "info", self.dir / "none.jpg", says="none.jpg")
 

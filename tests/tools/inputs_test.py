@@ -27,19 +27,18 @@ class StandardInput(ProgramTest):
 
     def test_decode_track_and_val_read_it(self):
         values = npy("<f4", (1, 6, 1), bytes(24))
-        (self.dir / "x.npy").write_bytes(values)
+        self.write("x.npy", values)
         line = ("--input-size", "64x64", "--score", "0")
         wanted = self.succeed("decode", self.dir / "x.npy", *line)
         self.assertEqual(self.piped(values, "decode", "-", *line).split(":")[1],
                          wanted.split(":")[1])
         self.assertIn("1 detections", self.piped(MOT.encode(), "track", "--mot", "-"))
-        truth = self.dir / "t.json"
-        truth.write_text(json.dumps(harbour_truth(2)))
+        truth = self.write("t.json", harbour_truth(2))
         self.assertIn("0 detections", self.piped(b"[]", "val", "--gt", truth, "--detections", "-"))
 
     def test_a_truth_from_it_serves_boxes_and_masks(self):
         truth = harbour_truth(2)
-        (self.dir / "d.json").write_text("[]")
+        self.write("d.json", "[]")
         self.assertIn("2 images", self.piped(json.dumps(truth).encode(), "val", "--gt", "-",
                                              "--detections", self.dir / "d.json"))
 
@@ -65,18 +64,17 @@ class StandardInput(ProgramTest):
 
 class Info(ProgramTest):
     def info(self, *paths):
-        return json.loads(self.succeed("info", "--json", *paths))["files"]
+        return self.succeed_json("info", "--json", *paths)["files"]
 
     def test_folders_arrays_and_images_of_every_kind(self):
-        values = self.dir / "x.npy"
-        values.write_bytes(npy("<f4", (1, 6, 1), bytes(24)))
+        values = self.write("x.npy", npy("<f4", (1, 6, 1), bytes(24)))
         folder, array = self.info(CLIP, values)
         self.assertEqual((folder["type"], folder["pictures"], folder["width"], folder["height"]),
                          ("folder", len(list(CLIP.glob("*.jpg"))), 640, 360))
         self.assertEqual((array["type"], array["dtype"], array["shape"]),
                          ("array", "f32", [1, 6, 1]))
         kinds = {entry["name"]: entry["works"] for entry in
-                 json.loads(self.succeed("doctor", "--json"))["findings"]
+                 self.succeed_json("doctor", "--json")["findings"]
                  if entry["group"] == "picture"}
         self.assertEqual(list(kinds), ["jpeg", "png", "webp", "tiff", "bmp", "gif"])
         for kind, name in {"webp": "exif.webp", "tiff": "rgba.tif", "bmp": "rgb.bmp",
@@ -103,8 +101,7 @@ class Info(ProgramTest):
         self.assertIn("video", self.succeed("info", video))
 
     def test_what_nobody_reads_is_told(self):
-        text = self.dir / "text"
-        text.write_text("hello, world\n" * 9)
+        text = self.write("text", "hello, world\n" * 9)
         self.fail_with(1, "info", text, says="text")
         self.fail_with(1, "info", self.dir / "none", says="none")
 
@@ -113,7 +110,7 @@ class Info(ProgramTest):
 class Images(ProgramTest):
     def test_run_reads_a_folder_of_every_kind_and_draws_it(self):
         kinds = [entry["name"] for entry in
-                 json.loads(self.succeed("doctor", "--json"))["findings"]
+                 self.succeed_json("doctor", "--json")["findings"]
                  if entry["group"] == "picture" and entry["remark"] == "read and written"]
         folder = self.dir / "in"
         folder.mkdir()
@@ -122,7 +119,7 @@ class Images(ProgramTest):
             self.succeed("convert", IMAGE, folder / f"{kind}.{names.get(kind, kind)}")
         (folder / "notes.txt").write_text("no image")
         shutil.copy(IMAGE, folder / "plain")
-        found = json.loads(self.succeed("run", "-m", MODEL, folder, "--json", "-"))["frames"]
+        found = self.frames_of("run", "-m", MODEL, folder)
         self.assertEqual(len(found), len(kinds) + 1)
         counts = {len(frame["detections"]) for frame in found if "webp" not in frame["source"]}
         self.assertEqual(len(counts), 1, "all but the lossy ones show the same")
@@ -130,7 +127,7 @@ class Images(ProgramTest):
             out = self.dir / f"seen.{names.get(kind, kind)}"
             self.succeed("run", "-q", "-m", MODEL, IMAGE, "--out", out, "--contact-sheet",
                          self.dir / f"sheet.{names.get(kind, kind)}")
-            described = json.loads(self.succeed("info", "--json", out))["files"][0]
+            described = self.succeed_json("info", "--json", out)["files"][0]
             self.assertEqual((described["type"], described["width"]), (kind, 640))
         if "webp" in kinds:
             webp = (folder / "webp.webp").read_bytes()

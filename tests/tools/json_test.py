@@ -60,8 +60,7 @@ class Schema(JsonTest):
 
 class Documents(JsonTest):
     def test_decode_info_and_doctor(self):
-        values = self.dir / "x.npy"
-        values.write_bytes(npy("<f4", (1, 6, 1), b"\0\0\x80\x3f" * 6))
+        values = self.write("x.npy", npy("<f4", (1, 6, 1), b"\0\0\x80\x3f" * 6))
         found = self.hold("run", self.succeed("decode", values, "--input-size", "64x64", "--json",
                                               "-"))
         self.assertEqual(len(found["frames"][0]["detections"]), 1)
@@ -70,10 +69,9 @@ class Documents(JsonTest):
         self.hold("doctor", self.succeed("doctor", "--json"))
 
     def test_track_counts_and_scores(self):
-        det = self.dir / "det.txt"
-        det.write_text("".join(f"{n},{n},{100 + n},50,40,40,0.9,-1,-1,-1\n" for n in range(1, 9)))
-        truth = self.dir / "gt.txt"
-        truth.write_text(det.read_text().replace(",0.9,", ",1,"))
+        det = self.write("det.txt",
+                         "".join(f"{n},{n},{100 + n},50,40,40,0.9,-1,-1,-1\n" for n in range(1, 9)))
+        truth = self.write("gt.txt", det.read_text().replace(",0.9,", ",1,"))
         found = self.hold("track", self.succeed("track", "--mot", det, "--json", "-"))
         self.assertEqual((found["frames"], found["detections"], found["tracks"]), (8, 8, 1))
         self.assertNotIn("scores", found)

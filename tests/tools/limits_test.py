@@ -6,7 +6,7 @@ import struct
 import unittest
 import zlib
 
-from program import CLIP, HARBOUR, MODEL, IMAGE, ProgramTest, needs_engine
+from program import CLIP, MODEL, IMAGE, ProgramTest, needs_engine
 
 
 def zigzag(points, side):
@@ -25,17 +25,7 @@ def blank_png(width, height):
             + chunk(b"PLTE", bytes(6)) + chunk(b"IDAT", rows) + chunk(b"IEND", b""))
 
 
-class LimitsTest(ProgramTest):
-    def write(self, name, value):
-        path = self.dir / name
-        if isinstance(value, bytes):
-            path.write_bytes(value)
-        else:
-            path.write_text(value if isinstance(value, str) else json.dumps(value))
-        return path
-
-
-class Images(LimitsTest):
+class Images(ProgramTest):
     def test_options_lower_and_raise_each_limit(self):
         out = self.dir / "out.png"
         for option, value, says in (("--max-width", 639, "limits.max_width: 640 > 639"),
@@ -73,7 +63,7 @@ class Images(LimitsTest):
         self.fail_with(1, "info", "/dev/zero", says="file is larger than max_bytes")
 
 
-class Masks(LimitsTest):
+class Masks(ProgramTest):
     def val(self, annotations, results=(), side=65535):
         truth = {"images": [{"id": 1, "width": side, "height": side, "file_name": "a.jpg"}],
                  "categories": [{"id": 1, "name": "boat"}],
@@ -100,13 +90,13 @@ class Masks(LimitsTest):
         mask = {"size": [20, 15], "counts": [1] * 300}
         command = self.val([{**mask, "counts": [0, 300]}] * 8000, [
             {"image_id": 1, "category_id": 1, "score": 0.5, "segmentation": mask}] * 4000, side=9)
-        truth = json.loads((self.dir / "truth.json").read_text())
+        truth = self.read_json("truth.json")
         truth["images"][0].update(width=15, height=20)
         self.write("truth.json", truth)
         self.fail_with(1, *command, says="too many runs to be compared")
 
 
-class Tracks(LimitsTest):
+class Tracks(ProgramTest):
     def limited(self, *args):
         """Runs in 400 MB of data, whatever the numbers of frames."""
         import resource
@@ -147,12 +137,12 @@ class Tracks(LimitsTest):
 
 
 @needs_engine
-class Folders(LimitsTest):
+class Folders(ProgramTest):
     def setUp(self):
         super().setUp()
         self.images = self.dir / "images"
         self.images.mkdir()
-        (self.dir / "outside.jpg").write_bytes(IMAGE.read_bytes())
+        self.write("outside.jpg", IMAGE.read_bytes())
 
     def val(self, name):
         truth = self.write("truth.json", {

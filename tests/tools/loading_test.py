@@ -37,7 +37,7 @@ class LoadingTest(ProgramTest):
     @needs_video
     def test_a_system_without_ffmpeg_is_told_what_to_install(self):
         for name in FFMPEG:
-            (self.dir / name).write_bytes(b"no library")
+            self.write(name, b"no library")
         text = self.succeed("doctor", env=self.environment(LD_LIBRARY_PATH=str(self.dir)))
         line = next(line for line in text.splitlines() if line.startswith("video"))
         self.assertRegex(line, r" no +video: FFmpeg cannot be loaded: install libavformat\d+ ")

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """halyard run with a network that gives masks: what is drawn, and the runs in the JSON."""
-import json
 import struct
 import unittest
 import zlib
@@ -83,8 +82,7 @@ class RunWithMasks(ProgramTest):
                                  for _ in range(HEIGHT)])
 
     def run_model(self, *args):
-        text = self.succeed("run", "-m", self.model, *args, "--json", "-")
-        return json.loads(text)["frames"]
+        return self.frames_of("run", "-m", self.model, *args)
 
     def test_the_mask_is_drawn_where_the_runs_have_it(self):
         self.make((32, 32, 48, 24, 0, 0.9, *RED))

@@ -40,8 +40,7 @@ class Extensions(ProgramTest):
 
 class Labels(ProgramTest):
     def names(self, count):
-        path = self.dir / "names.txt"
-        path.write_text("".join(f"name {i}\n" for i in range(count)))
+        path = self.write("names.txt", "".join(f"name {i}\n" for i in range(count)))
         return path
 
     @needs_engine
@@ -52,7 +51,7 @@ class Labels(ProgramTest):
         self.assertIn("name 0", self.succeed("run", "-m", MODEL, CLIP, "--labels", self.names(3)))
 
     def test_of_recorded_outputs_too(self):
-        (self.dir / "o.npy").write_bytes(npy("<f4", (1, 6, 400), bytes(4 * 6 * 400)))
+        self.write("o.npy", npy("<f4", (1, 6, 400), bytes(4 * 6 * 400)))
         line = ("decode", self.dir / "o.npy", "--input-size", "64x64", "--labels")
         self.fail_with(1, *line, self.names(3), says="--labels: 3 names, the model has 2 classes")
         self.succeed(*line, self.names(2))

@@ -15,8 +15,7 @@ class NegotiateTest(ProgramTest):
         """What the program prints of a file, or of a list of parties."""
         path = parties
         if not isinstance(parties, Path):
-            path = self.dir / "parties.json"
-            path.write_text(json.dumps({"parties": parties}))
+            path = self.write("parties.json", {"parties": parties})
         done = self.run_program("negotiate", path, *options)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout.decode()

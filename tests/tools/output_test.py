@@ -70,8 +70,7 @@ class Replaced(OutputTest):
                 self.assert_kept("run", "-m", MODEL, IMAGE, "-q", option)
 
     def test_a_link_at_a_name_that_could_be_guessed_is_left_alone(self):
-        victim = self.dir / "victim"
-        victim.write_text("old")
+        victim = self.write("victim", "old")
         script = 'cd "$1"; ln -s victim o.txt.part-$$; exec "$2" track --mot det.txt --out o.txt'
         done = subprocess.run(["sh", "-c", script, "sh", str(self.dir), PROGRAM],
                               capture_output=True, timeout=60)
@@ -112,8 +111,7 @@ class Devices(OutputTest):
                 pipe.unlink()
 
     def test_dev_stdout_is_standard_output(self):
-        log = self.dir / "log"
-        log.write_text("before\n")
+        log = self.write("log", "before\n")
         with open(log, "a") as file:
             done = subprocess.run([PROGRAM, "track", "--mot", self.detections, "--out",
                                    "/dev/stdout"], stdout=file, timeout=60)
@@ -146,7 +144,7 @@ class Signals(OutputTest):
         self.assertEqual(self.parts(), [])
         for name in ("o.json", "t.json"):
             if (self.dir / name).exists():
-                json.loads((self.dir / name).read_text())
+                self.read_json(name)
 
     def test_a_signal_before_the_first_frame_leaves_nothing(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
@@ -207,7 +205,7 @@ class Signals(OutputTest):
                 for _ in range(times):
                     process.send_signal(number)
                 process.wait(timeout=60)
-            frames = json.loads((self.dir / "o.json").read_text())["frames"]
+            frames = self.read_json("o.json")["frames"]
             self.assertEqual([f["index"] for f in frames], list(range(len(frames))))
             self.assertGreater(len(frames), 0)
             for left in self.dir.glob("*o.*"):
@@ -219,7 +217,7 @@ class Signals(OutputTest):
             resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
         self.fail_with(1, "run", "-m", MODEL, CLIP, "-q", "--json", self.dir / "o.json",
                        says="File too large", preexec_fn=limit)
-        self.assertGreater(len(json.loads((self.dir / "o.json").read_text())["frames"]), 0)
+        self.assertGreater(len(self.read_json("o.json")["frames"]), 0)
 
     def test_a_limit_of_file_sizes_is_an_error_like_a_full_disk(self):
         def limit():
@@ -238,8 +236,7 @@ class Signals(OutputTest):
 
 class StandardOutput(OutputTest):
     def lines(self):
-        values = self.dir / "x.npy"
-        values.write_bytes(npy("<f4", (1, 6, 1), bytes(24)))
+        values = self.write("x.npy", npy("<f4", (1, 6, 1), bytes(24)))
         truth, found = self.dir / "g.json", self.dir / "d.json"
         truth.write_text('{"images": [], "annotations": [], "categories": []}')
         found.write_text("[]")
@@ -292,10 +289,9 @@ class StandardOutput(OutputTest):
                                       cwd=self.dir, says=f"{option} -: must name a")
                 self.assertIn(takes, text)
                 self.assert_only("det.txt")
-        found = self.succeed("run", "-m", MODEL, IMAGE, "-q", "--json", "-", cwd=self.dir)
-        self.assertEqual(len(json.loads(found)["frames"]), 1)
-        trace = self.succeed("run", "-m", MODEL, IMAGE, "-q", "--trace", "/dev/stdout")
-        self.assertTrue(json.loads(trace)["traceEvents"])
+        self.assertEqual(len(self.frames_of("run", "-m", MODEL, IMAGE, "-q", cwd=self.dir)), 1)
+        self.assertTrue(self.succeed_json("run", "-m", MODEL, IMAGE, "-q", "--trace",
+                                          "/dev/stdout")["traceEvents"])
         self.succeed("run", "-m", MODEL, IMAGE, "-q", "--out", "./-", cwd=self.dir)
         self.assert_only("-", "det.txt")
 

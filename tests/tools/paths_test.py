@@ -11,13 +11,8 @@ TRUTH = '{"images": [], "annotations": [], "categories": []}'
 
 
 class PathsTest(ProgramTest):
-    def file(self, name, content=""):
-        path = self.dir / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
     def image(self, name="p.jpg"):
-        return self.file(name, IMAGE.read_bytes())
+        return self.write(name, IMAGE.read_bytes())
 
     def contents(self):
         return {str(p.relative_to(self.dir)): p.read_bytes()
@@ -33,14 +28,14 @@ class PathsTest(ProgramTest):
         return text
 
     def model(self):
-        return self.file("m.onnx", MODEL.read_bytes())
+        return self.write("m.onnx", MODEL.read_bytes())
 
 
 class Clashes(PathsTest):
     def test_run_overwrites_none_of_its_inputs(self):
         model, image = self.model(), self.image()
-        labels, font = self.file("labels.txt", "a\n"), self.file("font.ttf", "x")
-        config = self.file("config.json", "{}")
+        labels, font = self.write("labels.txt", "a\n"), self.write("font.ttf", "x")
+        config = self.write("config.json", "{}")
         inputs = {"--labels": labels, "--config": config, "--font": font, "--model": model}
         line = ["run", image]
         for option, path in inputs.items():
@@ -64,8 +59,8 @@ class Clashes(PathsTest):
         self.assert_only("m.onnx", "p.jpg")
 
     def test_the_weights_beside_a_model_are_an_input(self):
-        weights = self.file("m.bin", "weights")
-        self.clash("run", "-m", self.file("m.xml", "<net/>"), self.image(), "--json", weights,
+        weights = self.write("m.bin", "weights")
+        self.clash("run", "-m", self.write("m.xml", "<net/>"), self.image(), "--json", weights,
                    names=("--json", "--model", "m.bin"))
 
     def test_the_files_that_an_onnx_model_keeps_values_in_are_inputs(self):
@@ -73,41 +68,41 @@ class Clashes(PathsTest):
         def field(number, content):
             return bytes([number << 3 | 2, len(content)]) + content
         place = field(13, field(1, b"location") + field(2, b"m.data"))
-        model = self.file("m.onnx", field(7, field(5, place)))
-        weights = self.file("m.data", "weights")
+        model = self.write("m.onnx", field(7, field(5, place)))
+        weights = self.write("m.data", "weights")
         self.clash("run", "-m", model, self.image(), "--json", weights,
                    names=("--json", "--model", "m.data"))
 
     def test_the_texts_beside_a_model_are_inputs(self):
         for name in ("m.json", "edgefirst.yaml", "config.json", "labels.txt"):
             with self.subTest(name):
-                text = self.file(name, "a\n")
+                text = self.write(name, "a\n")
                 self.clash("run", "-m", self.model(), self.image(), "--json", text,
                            names=("--json", "--model", name))
                 text.unlink()
 
     def test_decode_overwrites_none_of_its_inputs(self):
-        tensor = self.file("x.npy", npy("<f4", (1, 6, 1), bytes(24)))
-        labels, config = self.file("labels.txt", "a\n"), self.file("config.json", "{}")
+        tensor = self.write("x.npy", npy("<f4", (1, 6, 1), bytes(24)))
+        labels, config = self.write("labels.txt", "a\n"), self.write("config.json", "{}")
         for option, path in (("file", tensor), ("--labels", labels), ("--config", config)):
             self.clash("decode", tensor, "--labels", labels, "--config", config, "--json", path,
                        names=("--json", option))
 
     def test_track_overwrites_none_of_its_inputs(self):
-        found, truth = self.file("det.txt", MOT), self.file("gt.txt", MOT)
+        found, truth = self.write("det.txt", MOT), self.write("gt.txt", MOT)
         for option, path in (("--mot", found), ("--gt", truth)):
             self.clash("track", "--mot", found, "--gt", truth, "--out", path,
                        names=("--out", option))
 
     def test_val_overwrites_none_of_its_inputs(self):
-        truth, found = self.file("g.json", TRUTH), self.file("d.json", "[]")
+        truth, found = self.write("g.json", TRUTH), self.write("d.json", "[]")
         for option, path in (("--gt", truth), ("--detections", found)):
             for output in ("--json", "--out"):
                 self.clash("val", "--gt", truth, "--detections", found, output, path,
                            names=(output, option))
-        model, labels = self.model(), self.file("labels.txt", "a\n")
+        model, labels = self.model(), self.write("labels.txt", "a\n")
         (self.dir / "images" / "deep").mkdir(parents=True)
-        image = self.file("images/deep/a.jpg", "x")
+        image = self.write("images/deep/a.jpg", "x")
         for option, path in (("--model", model), ("--labels", labels), ("--images", image)):
             self.clash("val", "--gt", truth, "--model", model, "--labels", labels, "--images",
                        self.dir / "images", "--out", path, names=("--out", option))
@@ -127,7 +122,7 @@ class Clashes(PathsTest):
 class NamesOfOneFile(PathsTest):
     def setUp(self):
         super().setUp()
-        self.found = self.file("det.txt", MOT)
+        self.found = self.write("det.txt", MOT)
         os.symlink(".", self.dir / "link")
 
     def track(self, out, **options):
@@ -145,7 +140,7 @@ class NamesOfOneFile(PathsTest):
         self.track("det.txt", cwd=self.dir)
 
     def test_files_that_do_not_exist_yet_are_compared_by_their_folder(self):
-        line = ["val", "--gt", self.file("g.json", TRUTH), "--model", self.model()]
+        line = ["val", "--gt", self.write("g.json", TRUTH), "--model", self.model()]
         os.symlink("new", self.dir / "dangling")
         os.symlink(self.dir / "link" / "new", self.dir / "absolute")
         for other in ("new", "link/new", "link/link/new", "./new", "dangling", "absolute"):
@@ -165,10 +160,10 @@ class NamesOfOneFile(PathsTest):
 
     def test_a_pipe_serves_one_option_and_a_device_any_number(self):
         os.mkfifo(self.dir / "pipe")
-        truth = self.file("g.json", TRUTH)
+        truth = self.write("g.json", TRUTH)
         self.clash("val", "--gt", truth, "--model", self.model(), "--json", self.dir / "pipe",
                    "--out", self.dir / "pipe", names=("--json", "--out"))
-        self.succeed("val", "--gt", truth, "--detections", self.file("d.json", "[]"), "--json",
+        self.succeed("val", "--gt", truth, "--detections", self.write("d.json", "[]"), "--json",
                      "/dev/null", "--out", "/dev/null")
 
 

@@ -14,7 +14,7 @@ PRESETS = ("ultralytics-val", "ultralytics", "hal")
 @needs_engine
 class Presets(ProgramTest):
     def run_boxes(self, *args):
-        frames = json.loads(self.succeed("run", "-m", MODEL, *args, "--json", "-"))["frames"]
+        frames = self.frames_of("run", "-m", MODEL, *args)
         return [[(d["class"], d["score"], *d["box"]) for d in f["detections"]] for f in frames]
 
     def val_boxes(self, count, *args):
@@ -23,7 +23,7 @@ class Presets(ProgramTest):
         self.succeed("val", "-q", "--gt", truth, "--model", MODEL, "--images", CLIP, "--out", out,
                      *args)
         frames = [[] for _ in range(count)]
-        for d in json.loads(out.read_text()):
+        for d in self.read_json(out):
             x, y, width, height = d["bbox"]
             frames[d["image_id"] - 100].append((d["category_id"] - 10, d["score"], x, y,
                                                 x + width, y + height))
@@ -64,7 +64,7 @@ class Presets(ProgramTest):
         line = ("run", "-m", model, image, "--json", "-", "--preset")
         boxes = {}
         for name in PRESETS:
-            found = json.loads(self.succeed(*line, name))["frames"][0]["detections"]
+            found = self.succeed_json(*line, name)["frames"][0]["detections"]
             boxes[name] = found[0]["box"]
         self.assertEqual(boxes["ultralytics-val"], [8, 6, 24, 18])   # pixel for pixel
         self.assertEqual(boxes["ultralytics"], [12, 9, 20, 15])      # twice as large
@@ -80,19 +80,19 @@ class Presets(ProgramTest):
                  "annotations": [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9],
                                   "segmentation": [[0, 0, 9, 0, 9, 9]]}],
                  "categories": [{"id": 1, "name": "red"}, {"id": 2, "name": "blue"}]}
-        (self.dir / "t.json").write_text(json.dumps(truth))
+        self.write("t.json", truth)
         masks = {}
         for name in PRESETS:
-            text = self.succeed("run", "-m", model, image, "--preset", name, "--json", "-")
-            masks[name] = json.loads(text)["frames"][0]["detections"][0]["segmentation"]
+            masks[name] = self.frames_of("run", "-m", model, image, "--preset",
+                                         name)[0]["detections"][0]["segmentation"]
             self.succeed("val", "-q", "--gt", self.dir / "t.json", "-m", model, "--images",
                          images, "--preset", name, "--out", self.dir / "o.json")
-            found = json.loads((self.dir / "o.json").read_text())
+            found = self.read_json("o.json")
             self.assertEqual(found[0]["segmentation"], masks[name])
         self.assertNotEqual(masks["ultralytics-val"], masks["hal"])
-        named = self.succeed("run", "-m", model, image, "--preset", "hal", "--mask-rule",
-                             "ultralytics", "--json", "-")
-        self.assertNotEqual(json.loads(named)["frames"][0]["detections"][0]["segmentation"],
+        self.assertNotEqual(self.frames_of("run", "-m", model, image, "--preset", "hal",
+                                           "--mask-rule",
+                                           "ultralytics")[0]["detections"][0]["segmentation"],
                             masks["hal"])
 
     def test_another_preset_is_refused(self):

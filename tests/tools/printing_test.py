@@ -66,12 +66,11 @@ class Names(PrintingTest):
                 self.assertEqual(len(text.splitlines()), 1)
 
     def test_decode_and_tiles_show_them_escaped(self):
-        values = self.dir / "x.npy"
-        values.write_bytes(npy("<f4", (1, 6, 1), struct.pack("<6f", 32, 32, 16, 8, 0.1, 0.75)))
+        values = self.write("x.npy", npy("<f4", (1, 6, 1), struct.pack("<6f", 32, 32, 16, 8, 0.1,
+                                                                       0.75)))
         named = f"{self.dir}/{NASTY}.npy"
         os.rename(values, named)
-        labels = self.dir / "labels.txt"
-        labels.write_text("x\n" + LABEL + "\n")
+        labels = self.write("labels.txt", "x\n" + LABEL + "\n")
         text = self.show(0, "decode", named, "--input-size", "64x64", "--labels", labels)
         self.assertIn(SHOWN, text)
         self.assertEqual(text.count(LABEL_SHOWN), 2)
@@ -93,8 +92,7 @@ class Names(PrintingTest):
         self.assertEqual(shown["categories"][0]["name"], LABEL + "\n")
 
     def test_lines_of_bad_files_are_quoted_escaped(self):
-        bad = self.dir / "bad.txt"
-        bad.write_bytes(NASTY.split("\n")[0].encode() + b"\xff\n")
+        bad = self.write("bad.txt", NASTY.split("\n")[0].encode() + b"\xff\n")
         self.assertIn("\\x1b]0;pwned\\x07", self.show(1, "track", "--mot", bad))
         bad.write_text('{"images": \x9b\x1b[2J}')
         self.show(1, "val", "--gt", bad, "--detections", bad)
@@ -104,16 +102,14 @@ class Names(PrintingTest):
             self.show(1, "decode", self.npy_file(), "--config", config)
 
     def npy_file(self):
-        path = self.dir / "plain.npy"
-        path.write_bytes(npy("<f4", (1, 6, 1), bytes(24)))
+        path = self.write("plain.npy", npy("<f4", (1, 6, 1), bytes(24)))
         return path
 
 
 @needs_engine
 class Run(PrintingTest):
     def test_summaries_and_labels_are_shown_escaped(self):
-        labels = self.dir / "labels.txt"
-        labels.write_text("\n".join([LABEL] * 3))
+        labels = self.write("labels.txt", "\n".join([LABEL] * 3))
         text = self.show(0, "run", "-m", MODEL, self.image(), "--labels", labels)
         self.assertIn(SHOWN + ".jpg: ", text)
         self.assertIn("  " + LABEL_SHOWN, text)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the program `halyard` for the tests beside this file, and checks how it ends."""
+import json
 import os
 import pathlib
 import struct
@@ -49,6 +50,18 @@ class ProgramTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.dir = pathlib.Path(folder.name)
 
+    def write(self, name, content=""):
+        """A file of the test's folder: of bytes, of a text, or of another value as JSON."""
+        path = self.dir / name
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            path.write_text(content if isinstance(content, str) else json.dumps(content))
+        return path
+
+    def read_json(self, name):
+        return json.loads((self.dir / name).read_text())
+
     def run_program(self, *args, **options):
         return subprocess.run([PROGRAM, *map(str, args)], capture_output=True, timeout=240,
                               **options)
@@ -57,6 +70,13 @@ class ProgramTest(unittest.TestCase):
         done = self.run_program(*args, **options)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.decode()
+
+    def succeed_json(self, *args, **options):
+        return json.loads(self.succeed(*args, **options))
+
+    def frames_of(self, *args, **options):
+        """What a command that takes --json writes of each frame."""
+        return self.succeed_json(*args, "--json", "-", **options)["frames"]
 
     def fail_with(self, code, *args, says="", **options):
         """One line on stderr that starts with the program's name and holds `says`."""

@@ -19,7 +19,7 @@ class ResultsTest(ProgramTest):
     def frames(self, *args):
         """Runs with --json beside the given outputs; the JSON's frames."""
         self.succeed("run", "-q", *args, "--json", self.dir / "all.json")
-        return json.loads((self.dir / "all.json").read_text())["frames"]
+        return self.read_json("all.json")["frames"]
 
     def masked(self, *objects, split=64):
         """A model, and an image that is red on the left and blue on the right."""
@@ -47,7 +47,7 @@ class Coco(ResultsTest):
         frames = self.frames("-m", MODEL, CLIP, "--track", "--coco", self.dir / "c.json")
         wanted = [(f["index"] + 1, f["source"], d["class"] + 1, d["track"])
                   for f in frames for d in f["detections"]]
-        results = json.loads((self.dir / "c.json").read_text())
+        results = self.read_json("c.json")
         self.assertEqual([(r["image_id"], r["file_name"], r["category_id"], r.get("track_id"))
                           for r in results], wanted)
         self.assertTrue(any(r.get("track_id") for r in results))
@@ -66,9 +66,9 @@ class Coco(ResultsTest):
                  "categories": [{"id": 1, "name": "red"}],
                  "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9],
                                   "segmentation": mask, "area": 2000}]}
-        (self.dir / "t.json").write_text(json.dumps(truth))
-        got = json.loads(self.succeed("val", "--gt", self.dir / "t.json", "--detections", found,
-                                      "--masks", "--json", "-"))
+        self.write("t.json", truth)
+        got = self.succeed_json("val", "--gt", self.dir / "t.json", "--detections", found,
+                                "--masks", "--json", "-")
         self.assertEqual(got["summary"]["AP"], 1)
 
     def test_keypoints_are_triples(self):
@@ -80,7 +80,7 @@ class Coco(ResultsTest):
         # 128 x 64 fills rows 16 to 48 of 64 x 64.
         wanted = [[60, 28, 0.8], [72, 36, 0.6]]
         self.assertEqual(frame["detections"][0]["keypoints"], wanted)
-        result = json.loads((self.dir / "c.json").read_text())[0]
+        result = self.read_json("c.json")[0]
         for a, b in zip(result["keypoints"], sum(wanted, [])):
             self.assertAlmostEqual(a, b, delta=1e-4)
         line = [float(v) for v in (self.dir / "y" / "p.txt").read_text().split()]
@@ -185,8 +185,7 @@ class Guards(ResultsTest):
         model, image = self.dir / "m.onnx", self.dir / "p.jpg"
         model.write_bytes(MODEL.read_bytes())
         image.write_bytes(IMAGE.read_bytes())
-        truth = self.dir / "t.json"
-        truth.write_text(json.dumps(harbour_truth(1)))
+        truth = self.write("t.json", harbour_truth(1))
         line = ("run", "-m", model, image, "--coco-gt", truth)
         for option in ("--coco", "--mot"):
             for other, path in (("--model", model), ("the input", image), ("--coco-gt", truth)):
@@ -207,7 +206,7 @@ class Guards(ResultsTest):
 
     def test_names_are_checked_before_the_model_loads(self):
         self.fail_with(2, "run", "-m", "no.onnx", IMAGE, "--yolo", "-", says="--yolo -")
-        (self.dir / "file").write_text("")
+        self.write("file", "")
         self.fail_with(1, "run", "-m", MODEL, IMAGE, "--yolo", self.dir / "file", says="--yolo")
 
     def test_each_goes_to_standard_output(self):
@@ -229,7 +228,7 @@ class Guards(ResultsTest):
                 time.sleep(0.01)
             process.send_signal(signal.SIGKILL)
             process.wait(timeout=60)
-        self.assertGreater(len(json.loads(coco.read_text())), 0)
+        self.assertGreater(len(self.read_json(coco)), 0)
         self.assertTrue(mot.read_text().endswith("\n"))
         self.assertIn("detections", self.succeed("track", "--mot", mot))
 

@@ -9,8 +9,7 @@ import subprocess
 import time
 import unittest
 
-from program import (CLIP, DATA, HARBOUR, MODEL, IMAGE, PROGRAM, ProgramTest, needs_data,
-                     needs_engine)
+from program import (CLIP, DATA, MODEL, IMAGE, PROGRAM, ProgramTest, needs_data, needs_engine)
 
 
 def iou(a, b):
@@ -55,9 +54,7 @@ class Run(ProgramTest):
     def test_frames_in_flight_do_not_change_the_result(self):
         results = []
         for in_flight in (1, 6):
-            text = self.succeed("run", "-m", MODEL, CLIP, "--track", "--json", "-", "--in-flight",
-                                in_flight)
-            frames = json.loads(text)["frames"]
+            frames = self.frames_of("run", "-m", MODEL, CLIP, "--track", "--in-flight", in_flight)
             results.append([(f["index"], f["detections"]) for f in frames])
         self.assertEqual(*results)
 
@@ -65,7 +62,7 @@ class Run(ProgramTest):
         line = ("run", "-m", MODEL, CLIP, "--track", "-q", "--json", self.dir / "o.json")
         done = self.run_program(*line, "--max-tracks", 1, "--stats")
         self.assertEqual(done.returncode, 0, done.stderr)
-        frames = json.loads((self.dir / "o.json").read_text())["frames"]
+        frames = self.read_json("o.json")["frames"]
         # Those of a frame that are not looked at; the one track may coast beside them.
         least = sum(len(f["detections"]) - 1 for f in frames if f["detections"])
         told = re.fullmatch(r"halyard: --track: (\d+) detections were left out: more than "
@@ -90,11 +87,11 @@ class Run(ProgramTest):
     def test_standard_input_and_several_files_are_read(self):
         with open(IMAGE, "rb") as image:
             self.assertIn("boat", self.succeed("run", "-m", MODEL, "-", stdin=image))
-        text = self.succeed("run", "-m", MODEL, IMAGE, CLIP / "frame_0001.jpg", "--json", "-")
-        self.assertEqual([f["index"] for f in json.loads(text)["frames"]], [0, 1])
+        self.assertEqual([f["index"] for f in self.frames_of("run", "-m", MODEL, IMAGE,
+                                                             CLIP / "frame_0001.jpg")], [0, 1])
 
     def test_labels_of_a_file_win(self):
-        (self.dir / "labels.txt").write_text("ship\nmark\nbird\n")
+        self.write("labels.txt", "ship\nmark\nbird\n")
         text = self.succeed("run", "-m", MODEL, IMAGE, "--labels", self.dir / "labels.txt")
         self.assertIn("ship", text)
 
@@ -106,7 +103,7 @@ class Run(ProgramTest):
                            b"\x08\2\0\0\0"}
         for name, content in bad.items():
             with self.subTest(name):
-                (self.dir / name).write_bytes(content)
+                self.write(name, content)
                 self.fail_with(1, "run", "-m", MODEL, self.dir / name, "--out", self.dir / "o.jpg",
                                "--json", self.dir / "o.json", says=name)
                 self.assertFalse((self.dir / "o.json").exists())
@@ -114,16 +111,16 @@ class Run(ProgramTest):
                 self.assert_only()
 
     def test_a_bad_image_among_good_ones_is_told_and_passed_over(self):
-        (self.dir / "bad.jpg").write_bytes(b"hello")
+        self.write("bad.jpg", b"hello")
         self.fail_with(1, "run", "-m", MODEL, IMAGE, self.dir / "bad.jpg", IMAGE, "--json",
                        self.dir / "o.json", says="bad.jpg")
-        self.assertEqual(len(json.loads((self.dir / "o.json").read_text())["frames"]), 2)
+        self.assertEqual(len(self.read_json("o.json")["frames"]), 2)
 
     def test_bad_models_give_one_line(self):
         for name, content in {"e.onnx": b"", "x.onnx": b"\xa7" * 3000, "x.tflite": b"TFL3",
                               "cut.onnx": MODEL.read_bytes()[:5000], "x.txt": b"x"}.items():
             with self.subTest(name):
-                (self.dir / name).write_bytes(content)
+                self.write(name, content)
                 self.fail_with(1, "run", "-m", self.dir / name, IMAGE, says=name)
         self.fail_with(1, "run", "-m", self.dir / "none.onnx", IMAGE, says="none.onnx")
 
@@ -133,7 +130,7 @@ class Run(ProgramTest):
                 self.fail_with(1, "run", "-m", MODEL, IMAGE, option, "/sys/halyard.png",
                                says="/sys/halyard.png")
         self.fail_with(1, "run", "-m", MODEL, IMAGE, "--out", self.dir / "none" / "x.jpg")
-        (self.dir / "file").write_text("")
+        self.write("file", "")
         self.fail_with(1, "run", "-m", MODEL, CLIP, "--out", self.dir / "file", says="--out")
         if os.path.exists("/dev/full"):
             self.fail_with(1, "run", "-m", MODEL, IMAGE, "--json", "/dev/full", says="No space")
@@ -158,8 +155,7 @@ class Run(ProgramTest):
         self.assert_only()
 
     def test_inputs_are_not_overwritten(self):
-        copy = self.dir / "p.jpg"
-        copy.write_bytes(IMAGE.read_bytes())
+        copy = self.write("p.jpg", IMAGE.read_bytes())
         for target in (copy, self.dir):
             self.fail_with(2, "run", "-m", MODEL, copy, "--out", target, says="overwrite")
         self.fail_with(2, "run", "-m", MODEL, CLIP, "--out", self.dir / "o.jpg", says="folder")
@@ -185,7 +181,7 @@ class Run(ProgramTest):
             with self.subTest(number):
                 json_file, trace = self.dir / "o.json", self.dir / "t.json"
                 self.interrupted(number, "--json", "-", "--trace", trace, "--out", self.dir / "f")
-                self.assertTrue(json.loads(trace.read_text()))
+                self.assertTrue(self.read_json(trace))
                 for image in (self.dir / "f").iterdir():
                     self.assertTrue(image.read_bytes().endswith(b"\xff\xd9"), image)
                 self.assertFalse(json_file.exists())
@@ -197,8 +193,8 @@ class Run(ProgramTest):
             self.skipTest("this build has no FFmpeg")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assert_only("seen.mp4")
-        text = self.succeed("run", "-m", MODEL, video, "--json", "-")
-        self.assertEqual(len(json.loads(text)["frames"]), len(list(CLIP.glob("*.jpg"))))
+        self.assertEqual(len(self.frames_of("run", "-m", MODEL, video)),
+                         len(list(CLIP.glob("*.jpg"))))
 
 
 @needs_engine
@@ -206,15 +202,12 @@ class Run(ProgramTest):
 class RunOnPhotographs(ProgramTest):
     def test_the_bus_and_the_people_are_found_as_the_recording_has_them(self):
         model = DATA + "/models/yolov8n_full_integer_quant.tflite"
-        text = self.succeed("run", "--model", model, "--labels", DATA + "/models/coco.txt",
-                            DATA + "/photos/bus.jpg", "--json", "-")
-        have = json.loads(text)["frames"][0]["detections"]
+        have = self.frames_of("run", "--model", model, "--labels", DATA + "/models/coco.txt",
+                              DATA + "/photos/bus.jpg")[0]["detections"]
         self.assertEqual(sorted(d["label"] for d in have), ["bus"] + ["person"] * 4)
-        text = self.succeed("decode",
-                            DATA + "/model_outputs/yolov8n_full_integer_quant__bus.npy", "--quant",
-                            "0.003906319383531809,-128", "--input-size", "640x640",
-                            "--source-size", "810x1080", "--json", "-")
-        want = json.loads(text)["frames"][0]["detections"]
+        want = self.frames_of("decode", DATA + "/model_outputs/yolov8n_full_integer_quant__bus.npy",
+                              "--quant", "0.003906319383531809,-128", "--input-size", "640x640",
+                              "--source-size", "810x1080")[0]["detections"]
         self.assertEqual(len(want), 5)
         for detection in want:
             same = [d for d in have if d["class"] == detection["class"]]
@@ -223,7 +216,7 @@ class RunOnPhotographs(ProgramTest):
     def test_turned_photographs_give_upright_boxes(self):
         model = DATA + "/models/yolov8n_full_integer_quant.tflite"
         photos = [f"{DATA}/photos/bus_320_exif_{number}.jpg" for number in range(1, 9)]
-        frames = json.loads(self.succeed("run", "-m", model, "--json", "-", *photos))["frames"]
+        frames = self.frames_of("run", "-m", model, *photos)
         self.assertEqual([frame["source"] for frame in frames], photos)
         for frame in frames:
             with self.subTest(frame["source"]):

@@ -10,14 +10,9 @@ def line(frame, x, score=0.9, name=-1):
 
 
 class TrackFiles(ProgramTest):
-    def file(self, name, text):
-        path = self.dir / name
-        path.write_text(text)
-        return path
-
     def setUp(self):
         super().setUp()
-        self.detections = self.file("det.txt", "".join(
+        self.detections = self.write("det.txt", "".join(
             line(frame, 100 + 2 * frame) + line(frame, 400, 0.8) for frame in range(1, 11)))
 
     def test_every_tracker_writes_two_tracks(self):
@@ -39,7 +34,7 @@ class TrackFiles(ProgramTest):
         self.assertTrue(text.startswith("1,1,102.000,100.000,50.000,80.000,0.9,-1,-1,-1\n"))
 
     def test_perfect_tracks_score_a_hundred(self):
-        truth = self.file("gt.txt", "".join(
+        truth = self.write("gt.txt", "".join(
             line(frame, 400, 1, 7) + line(frame, 100 + 2 * frame, 1, 9) for frame in range(1, 11)))
         text = self.succeed("track", "--mot", self.detections, "--gt", truth,
                             "--tracker", "ocsort")
@@ -48,15 +43,15 @@ class TrackFiles(ProgramTest):
         self.assertIn("IDF1 100.000  precision 100.000  recall 100.000", text)
 
     def test_truth_that_does_not_count_is_left_out(self):
-        truth = self.file("gt.txt", "".join(
+        truth = self.write("gt.txt", "".join(
             line(frame, 400, 1, 7) + line(frame, 100 + 2 * frame, 0, 9) for frame in range(1, 11)))
         text = self.succeed("track", "--mot", self.detections, "--gt", truth,
                             "--tracker", "ocsort")
         self.assertIn("misses 0  false alarms 10", text)
 
     def test_no_truth_and_no_detections(self):
-        empty = self.file("empty.txt", "\n\r\n")
-        text = self.succeed("track", "--mot", empty, "--gt", self.file("gt.txt", line(1, 5, 1, 1)))
+        empty = self.write("empty.txt", "\n\r\n")
+        text = self.succeed("track", "--mot", empty, "--gt", self.write("gt.txt", line(1, 5, 1, 1)))
         self.assertIn("0 frames, 0 detections, 0 tracks, 0 boxes", text)
         self.assertIn("HOTA 0.000", text)
         text = self.succeed("track", "--mot", self.detections, "--gt", empty)
@@ -74,13 +69,13 @@ class TrackFiles(ProgramTest):
                 (line(1, 5, 1.01), "score: must be in [0, 1]"), (line(1, 5, -0.5), "score"),
                 (line(1, 5, "1e999"), "line 2")):
             with self.subTest(text):
-                bad = self.file("bad.txt", good + text + good)
+                bad = self.write("bad.txt", good + text + good)
                 self.fail_with(1, "track", "--mot", bad, says=says)
 
     def test_a_truth_names_an_object_once_in_a_frame(self):
-        twice = self.file("gt.txt", line(1, 5, 1, 3) + line(2, 5, 1, 3) + line(2, 9, 1, 3))
+        twice = self.write("gt.txt", line(1, 5, 1, 3) + line(2, 5, 1, 3) + line(2, 9, 1, 3))
         self.fail_with(1, "track", "--mot", self.detections, "--gt", twice, says="line 3")
-        half = self.file("gt.txt", line(1, 5, 1, 3.5))
+        half = self.write("gt.txt", line(1, 5, 1, 3.5))
         self.fail_with(1, "track", "--mot", self.detections, "--gt", half, says="id: must be")
 
     def test_missing_files_and_wrong_lines(self):

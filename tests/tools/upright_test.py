@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images of phones: whatever their EXIF orientation is, objects are found and drawn upright."""
-import json
 import os
 import re
 import subprocess
@@ -45,6 +44,15 @@ class Upright(ProgramTest):
         mean = sum(abs(a - b) for a, b in zip(have[::7], want[::7])) / len(want[::7])
         self.assertLess(mean, 3)
 
+    def check(self, tag, found, image):
+        """What was found and drawn is what the first tag's photo gives."""
+        drawn = self.pixels(image)
+        if tag == 1:
+            self.first = found, drawn
+            self.assertTrue(found)
+        self.assert_same(found, self.first[0])
+        self.assert_looks_like(drawn, self.first[1])
+
     def test_the_readmes_program_finds_and_draws_upright(self):
         program = os.environ.get("HALYARD_TINY_PIPELINE")
         if program is None:
@@ -56,27 +64,16 @@ class Upright(ProgramTest):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 found = [[line[0], *map(float, re.findall(r"[\d.]+", line[1]))] for line in
                          re.findall(r"(\w+) (.*)", done.stdout.decode())]
-                drawn = self.pixels(out)
-                if tag == 1:
-                    first, image = found, drawn
-                    self.assertTrue(found)
-                self.assert_same(found, first)
-                self.assert_looks_like(drawn, image)
+                self.check(tag, found, out)
 
     def test_run_finds_and_draws_upright(self):
         for tag, photo in self.photos():
             with self.subTest(tag):
                 out = self.dir / "out.jpg"
-                text = self.succeed("run", "-m", MODEL, photo, "--json", "-", "--out", out)
-                frame = json.loads(text)["frames"][0]
+                frame = self.frames_of("run", "-m", MODEL, photo, "--out", out)[0]
                 self.assertEqual((frame["width"], frame["height"]), (640, 360))
                 found = [[d["label"], d["score"], *d["box"]] for d in frame["detections"]]
-                drawn = self.pixels(out)
-                if tag == 1:
-                    first, image = found, drawn
-                    self.assertTrue(found)
-                self.assert_same(found, first)
-                self.assert_looks_like(drawn, image)
+                self.check(tag, found, out)
 
 
 if __name__ == "__main__":

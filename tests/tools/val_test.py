@@ -23,11 +23,6 @@ def there(box=None, image=5, category=7, **more):
 
 
 class ValTest(ProgramTest):
-    def write(self, name, value):
-        path = self.dir / name
-        path.write_text(value if isinstance(value, str) else json.dumps(value))
-        return path
-
     def files(self, annotations, results, images=None, categories=None):
         truth = {"images": images or IMAGES, "annotations": annotations,
                  "categories": categories or CATEGORIES}
@@ -35,8 +30,7 @@ class ValTest(ProgramTest):
                 "--detections", self.write("results.json", results)]
 
     def scores(self, annotations, results, *options):
-        text = self.succeed("val", *self.files(annotations, results), "--json", "-", *options)
-        return json.loads(text)
+        return self.succeed_json("val", *self.files(annotations, results), "--json", "-", *options)
 
     def summary(self, *args):
         return self.scores(*args)["summary"]
@@ -62,7 +56,7 @@ class Numbers(ValTest):
         zero, far = {"image": 0, "category": 0}, [100, 10, 40, 40]
         files = self.files([there(**zero, id=0), there(far, **zero, id=1)],
                            [seen(score=0.9, **zero), seen(far, **zero)], images, categories)
-        got = json.loads(self.succeed("val", *files, "--json", "-"))["summary"]
+        got = self.succeed_json("val", *files, "--json", "-")["summary"]
         self.assertEqual((got["AP"], got["AR_100"]), (1, 1))
 
     def test_annotations_without_an_id_count(self):
@@ -118,7 +112,7 @@ class Numbers(ValTest):
         out = self.dir / "scores.json"
         table = self.succeed("val", *self.files([there()], [seen()]), "--json", out)
         self.assertIn("AR_100", table)
-        self.assertEqual(json.loads(out.read_text())["summary"]["AP"], 1)
+        self.assertEqual(self.read_json(out)["summary"]["AP"], 1)
 
 
 SQUARE = [10, 10, 50, 10, 50, 50, 10, 50]
@@ -270,9 +264,8 @@ def harbour_truth(count=90):
 class Model(ValTest):
     def run_harbour(self, truth, *options):
         path = self.write("truth.json", truth)
-        text = self.succeed("val", "--gt", path, "--model", MODEL, "--images", CLIP, "--json", "-",
-                            *options)
-        return json.loads(text)
+        return self.succeed_json("val", "--gt", path, "--model", MODEL, "--images", CLIP, "--json",
+                                 "-", *options)
 
     def test_the_demo_s_scenes_are_measured_and_the_results_measure_the_same(self):
         truth = harbour_truth()
@@ -282,9 +275,8 @@ class Model(ValTest):
         self.assertGreater(got["summary"]["AP"], 0.42)
         self.assertLess(got["summary"]["AP"], got["summary"]["AP50"])
         self.assertEqual([c["name"] for c in got["categories"]], ["boat", "buoy", "gull"])
-        again = self.succeed("val", "--gt", self.dir / "truth.json", "--detections", out,
-                             "--json", "-")
-        self.assertEqual(json.loads(again), got)
+        self.assertEqual(self.succeed_json("val", "--gt", self.dir / "truth.json", "--detections",
+                                           out, "--json", "-"), got)
 
     def test_classes_without_a_common_name_go_by_order(self):
         truth = harbour_truth()

@@ -16,8 +16,7 @@ COMMANDS = ("run", "decode", "track", "convert", "val", "info", "doctor", "pool"
 
 class DidYouMean(ProgramTest):
     def test_commands_options_and_values_are_named(self):
-        values = self.dir / "x.npy"
-        values.write_bytes(npy("<f4", (1, 6, 1), bytes(24)))
+        values = self.write("x.npy", npy("<f4", (1, 6, 1), bytes(24)))
         for line, says in (
                 (("rum",), "rum: no such command; did you mean run? (see halyard --help)"),
                 (("dectect",), "no such command (see"),
@@ -49,7 +48,7 @@ class DidYouMean(ProgramTest):
     def test_classes_that_are_nearly_categories_are_named(self):
         truth = harbour_truth(1)
         truth["annotations"], truth["categories"] = [], [{"id": 1, "name": "Boats"}]
-        (self.dir / "t.json").write_text(json.dumps(truth))
+        self.write("t.json", truth)
         self.fail_with(1, "run", "-q", "-m", MODEL, CLIP, "--coco", self.dir / "c.json",
                        "--coco-gt", self.dir / "t.json",
                        says="3 labels, 1 categories; label boat: did you mean Boats?")
@@ -67,8 +66,7 @@ class Version(ProgramTest):
 class Completion(ProgramTest):
     def complete(self, *words):
         """What bash would offer for the last word."""
-        script = self.dir / "halyard.bash"
-        script.write_text(self.succeed("completion", "bash"))
+        script = self.write("halyard.bash", self.succeed("completion", "bash"))
         line = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _halyard; ' \
                'printf "%s\\n" "${COMPREPLY[@]}"'
         done = subprocess.run(["bash", "-c", line, "bash", script, "halyard", *words],
@@ -105,8 +103,7 @@ class Completion(ProgramTest):
 
     def test_other_shells_take_their_scripts(self):
         for shell in ("zsh", "fish"):
-            script = self.dir / shell
-            script.write_text(self.succeed("completion", shell))
+            script = self.write(shell, self.succeed("completion", shell))
             with self.subTest(shell):
                 if not shutil.which(shell):
                     self.skipTest(f"{shell} is not here")

@@ -92,9 +92,7 @@ TEST(ClosedForm, of_mixed_scores_the_high_ones_start_tracks) {
              {found({0, 0, 0.1F, 0.1F}, 0.9F), found({0.2F, 0, 0.3F, 0.1F}, 0.3F),
               found({0.4F, 0, 0.5F, 0.1F}, 0.85F), found({0.6F, 0, 0.7F, 0.1F}, 0.1F)},
              0ns);
-  ASSERT_EQ(tracks.size(), 2U);
-  EXPECT_EQ(tracks[0].detection, 0);
-  EXPECT_EQ(tracks[1].detection, 2);
+  EXPECT_EQ(each(tracks, &Track::detection), (std::vector{0, 2}));
 }
 
 // 9

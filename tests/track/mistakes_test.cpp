@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "halyard/assignment.h"
+#include "support/result.h"
 #include "track/kalman.h"
 #include "track/updates.h"
 
@@ -80,10 +81,7 @@ TEST(KnownMistakes, an_order_that_changes_when_a_track_ends) {
   const auto at = [](float x) { return found({x, 0, x + 10, 10}); };
   update(tracker, {at(0), at(100), at(200), at(300)}, 0ns);
   const auto tracks = update(tracker, {at(300), at(200), at(100)}, frame);  // the first one ends
-  ASSERT_EQ(tracks.size(), 3U);
-  EXPECT_EQ(tracks[0].id, 2U);
-  EXPECT_EQ(tracks[1].id, 3U);
-  EXPECT_EQ(tracks[2].id, 4U);
+  EXPECT_EQ(each(tracks, &Track::id), (std::vector<std::uint64_t>{2, 3, 4}));
 }
 
 TEST(KnownMistakes, costs_blurred_by_a_large_marker) {
@@ -92,11 +90,10 @@ TEST(KnownMistakes, costs_blurred_by_a_large_marker) {
   const std::vector<AssignmentPair> pairs{{0, 0, 1.00}, {0, 1, 1.01}, {1, 0, 1.01}, {1, 1, 1.04},
                                           {2, 1, 1.00}, {1, 2, 1.00}, {2, 2, 1.02}};
   Assignment assignment;
-  const auto chosen = assignment.max_pairs(pairs, 3, 3);
-  ASSERT_TRUE(chosen);
-  EXPECT_EQ((*chosen)[0], 0);
-  EXPECT_EQ((*chosen)[1], 2);
-  EXPECT_EQ((*chosen)[2], 1);
+  ASSERT_VALUE(const auto chosen, assignment.max_pairs(pairs, 3, 3));
+  EXPECT_EQ(chosen[0], 0);
+  EXPECT_EQ(chosen[1], 2);
+  EXPECT_EQ(chosen[2], 1);
 }
 
 TEST(KnownMistakes, no_states) {
@@ -105,9 +102,7 @@ TEST(KnownMistakes, no_states) {
   EXPECT_EQ(update(tracker, {found(box)}, 0ns)[0].state, TrackState::tracked);  // first frame
   EXPECT_EQ(update(tracker, {}, frame)[0].state, TrackState::lost);
   const auto tracks = update(tracker, {found(box), found({500, 0, 550, 90})}, 2 * frame);
-  ASSERT_EQ(tracks.size(), 2U);
-  EXPECT_EQ(tracks[0].state, TrackState::tracked);
-  EXPECT_EQ(tracks[1].state, TrackState::tentative);
+  EXPECT_EQ(each(tracks, &Track::state), (std::vector{TrackState::tracked, TrackState::tentative}));
   update(tracker, {found(box)}, 3 * frame);
   ASSERT_EQ(tracker.removed().size(), 1U);
   EXPECT_EQ(tracker.removed()[0].id, 2U);

@@ -161,10 +161,7 @@ TEST(Sort, takes_the_most_total_iou_and_drops_small_pairs_afterwards) {
   auto tracker = *Sort::create();
   update(tracker, {found(at(0)), found(at(38))}, 0ns);
   const auto tracks = update(tracker, {found(at(8)), found(at(68))}, frame);
-  ASSERT_EQ(tracks.size(), 3U);
-  EXPECT_EQ(tracks[0].detection, 0);
-  EXPECT_EQ(tracks[1].detection, -1);
-  EXPECT_EQ(tracks[2].detection, 1);
+  EXPECT_EQ(each(tracks, &Track::detection), (std::vector{0, -1, 1}));
 }
 
 TEST(Sort, ignores_scores_below_the_least) {

@@ -11,6 +11,7 @@
 #include <set>
 #include <tuple>
 
+#include "support/result.h"
 #include "track/kinds.h"
 
 namespace halyard::test {
@@ -51,8 +52,7 @@ Counts count(Tracker& tracker, const std::map<int, std::vector<Detection>>& fram
     const std::vector<Detection> seen =
         found == frames.end() ? std::vector<Detection>{} : found->second;
     const std::chrono::nanoseconds when(static_cast<std::int64_t>(1e9 * i / rate));
-    const auto updated = tracker.update(seen, when, tracks);
-    EXPECT_TRUE(updated) << updated.error().message();
+    EXPECT_OK(tracker.update(seen, when, tracks));
     out.detections += seen.size();
     out.max_in_a_frame = std::max(out.max_in_a_frame, seen.size());
     std::set<std::int32_t> taken;

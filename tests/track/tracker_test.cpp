@@ -84,9 +84,7 @@ TEST_P(EveryTracker, two_classes_in_one_place_stay_themselves_when_told) {
     std::vector<Detection> both{found(usual, 0.9F, 1), found(usual, 0.8F, 2)};
     if (i % 2 != 0) std::swap(both[0], both[1]);
     const auto tracks = update(tracker, both, i * frame);
-    ASSERT_EQ(tracks.size(), 2U);
-    EXPECT_EQ(tracks[0].label, 1);
-    EXPECT_EQ(tracks[1].label, 2);
+    EXPECT_EQ(each(tracks, &Track::label), (std::vector{1, 2}));
   }
 }
 
@@ -198,11 +196,9 @@ TEST_P(EveryTracker, keeps_to_the_most_tracks_it_may_have_and_takes_the_best_sco
   }
   for (int i = 0; i < 3; ++i) {
     const auto tracks = update(tracker, many, i * frame);
-    ASSERT_EQ(tracks.size(), 3U);
     EXPECT_EQ(tracker.left_out(), 7U);
-    EXPECT_EQ(tracks[0].detection, 1);  // scores 0.87, 0.88 and 0.89
-    EXPECT_EQ(tracks[1].detection, 4);
-    EXPECT_EQ(tracks[2].detection, 7);
+    // Scores 0.87, 0.88 and 0.89.
+    EXPECT_EQ(each(tracks, &Track::detection), (std::vector{1, 4, 7}));
   }
 }
 
@@ -213,11 +209,7 @@ TEST_P(EveryTracker, takes_the_first_of_equal_scores_beyond_the_most_tracks) {
     const float x = 100.0F * static_cast<float>(i);
     many.push_back(found({x, 0, x + 50, 50}, i == 6 ? 0.95F : 0.9F));
   }
-  const auto tracks = update(tracker, many, 0ns);
-  ASSERT_EQ(tracks.size(), 3U);
-  EXPECT_EQ(tracks[0].detection, 0);
-  EXPECT_EQ(tracks[1].detection, 1);
-  EXPECT_EQ(tracks[2].detection, 6);
+  EXPECT_EQ(each(update(tracker, many, 0ns), &Track::detection), (std::vector{0, 1, 6}));
 }
 
 TEST_P(EveryTracker, counts_what_it_leaves_out_when_as_many_live_as_may) {
@@ -258,20 +250,28 @@ TEST_P(EveryTracker, survives_a_frame_in_which_everything_overlaps) {
     EXPECT_LE(update(tracker, heap, i * frame).size(), 150U);
 }
 
+template <class Create, class Options>
+void expect_refused(Create create, const Options& options, const char* name) {
+  const auto tracker = create(options);
+  EXPECT_FAILS(tracker, Errc::invalid_argument) << name;
+  EXPECT_EQ(tracker.error().message().find(name), 0U) << tracker.error().message();
+}
+
+constexpr auto hal = [](const ByteTrackOptions& o) { return ByteTrack::create(o); };
+constexpr auto paper = [](const ByteTrackPaperOptions& o) { return ByteTrack::paper(o); };
+constexpr auto oc_sort = [](const OcSortOptions& o) { return OcSort::create(o); };
+constexpr auto sort = [](const SortOptions& o) { return Sort::create(o); };
+
 TEST_P(EveryTracker, refuses_shared_options_outside_their_range) {
   const auto refused = [&](auto change, const char* name) {
-    const auto check = [&](const auto& tracker) {
-      EXPECT_FAILS(tracker, Errc::invalid_argument) << name;
-      EXPECT_EQ(tracker.error().message().find(name), 0U) << tracker.error().message();
-    };
     const auto with = [&](auto options) {
       change(options);
       return options;
     };
-    if (GetParam() == Kind::hal) check(ByteTrack::create(with(ByteTrackOptions{})));
-    if (GetParam() == Kind::paper) check(ByteTrack::paper(with(ByteTrackPaperOptions{})));
-    if (GetParam() == Kind::oc_sort) check(OcSort::create(with(OcSortOptions{})));
-    if (GetParam() == Kind::sort) check(Sort::create(with(SortOptions{})));
+    if (GetParam() == Kind::hal) expect_refused(hal, with(ByteTrackOptions{}), name);
+    if (GetParam() == Kind::paper) expect_refused(paper, with(ByteTrackPaperOptions{}), name);
+    if (GetParam() == Kind::oc_sort) expect_refused(oc_sort, with(OcSortOptions{}), name);
+    if (GetParam() == Kind::sort) expect_refused(sort, with(SortOptions{}), name);
   };
   refused([](auto& o) { o.max_coast = -1ns; }, "max_coast");
   refused([](auto& o) { o.frame_interval = 0ns; }, "frame_interval");
@@ -281,18 +281,7 @@ TEST_P(EveryTracker, refuses_shared_options_outside_their_range) {
 
 INSTANTIATE_TEST_SUITE_P(All, EveryTracker, ::testing::ValuesIn(all_kinds), kind_name);
 
-template <class Create, class Options>
-void expect_refused(Create create, const Options& options, const char* name) {
-  const auto tracker = create(options);
-  EXPECT_FAILS(tracker, Errc::invalid_argument) << name;
-  EXPECT_EQ(tracker.error().message().find(name), 0U) << tracker.error().message();
-}
-
 TEST(Tracker, refuses_own_options_outside_their_range) {
-  const auto hal = [](const ByteTrackOptions& o) { return ByteTrack::create(o); };
-  const auto paper = [](const ByteTrackPaperOptions& o) { return ByteTrack::paper(o); };
-  const auto oc_sort = [](const OcSortOptions& o) { return OcSort::create(o); };
-  const auto sort = [](const SortOptions& o) { return Sort::create(o); };
   for (const float bad : {-0.1F, 1.1F, std::numeric_limits<float>::quiet_NaN()}) {
     expect_refused(hal, ByteTrackOptions{.high_score = bad}, "high_score");
     expect_refused(hal, ByteTrackOptions{.min_iou = bad}, "min_iou");

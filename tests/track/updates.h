@@ -21,6 +21,15 @@ inline Detection found(const Box& box, float score = 0.9F, std::int32_t label = 
   return {box, score, label, -1};
 }
 
+/// One member of each row.
+template <class Row, class T>
+std::vector<T> each(const std::vector<Row>& rows, T Row::*member) {
+  std::vector<T> out;
+  for (const Row& row : rows)
+    out.push_back(row.*member);
+  return out;
+}
+
 inline Box moved(const Box& box, float dx, float dy) {
   return {box.x1 + dx, box.y1 + dy, box.x2 + dx, box.y2 + dy};
 }

@@ -15,6 +15,7 @@
 #include "halyard/point_cloud.h"
 #include "halyard/topic.h"
 #include "ipc/peer.h"
+#include "support/result.h"
 
 namespace {
 
@@ -46,19 +47,19 @@ int send_on(const hal_topic* out, const hal_message* message, int type) {
       return hal_topic_send_tensor(out, tensor);
     case HAL_MESSAGE_IMAGE: {
       hal_image_metadata image;
-      EXPECT_EQ(hal_message_image(message, &image), 0);
-      EXPECT_EQ(hal_message_header(message, &header), 0);
+      EXPECT_DONE(hal_message_image(message, &image));
+      EXPECT_DONE(hal_message_header(message, &header));
       return hal_topic_send_image(out, tensor, &header, image.encoding);
     }
     case HAL_MESSAGE_DEPTH_IMAGE: {
       hal_depth_image_metadata depth;
-      EXPECT_EQ(hal_message_depth_image(message, &depth), 0);
+      EXPECT_DONE(hal_message_depth_image(message, &depth));
       return hal_topic_send_depth_image(out, tensor, &depth.header, depth.depth_scale,
                                         depth.min_depth, depth.max_depth);
     }
     case HAL_MESSAGE_POINT_CLOUD: {
       hal_point_cloud_metadata cloud;
-      EXPECT_EQ(hal_message_point_cloud(message, &cloud), 0);
+      EXPECT_DONE(hal_message_point_cloud(message, &cloud));
       return hal_topic_send_point_cloud(out, tensor, &cloud.header, cloud.fields, cloud.field_count,
                                         cloud.is_dense != 0);
     }
@@ -76,13 +77,12 @@ TEST(Peer, DISABLED_c_sends_on) {
   const Topic out = join("sent_on", type);
   Peer::tell(in && out ? "joined" : hal_last_error());
   for (std::string line = Peer::next(); !line.empty(); line = Peer::next()) {
-    hal_message* found = nullptr;
-    if (hal_topic_recv(in.get(), patience, &found, nullptr) != 1) {
+    Message found;
+    if (hal_topic_recv(in, patience, found.out(), nullptr) != 1) {
       Peer::tell("nothing came");
       continue;
     }
-    const Message message(found);
-    Peer::tell(send_on(out.get(), message.get(), type) == 0 ? "sent on" : hal_last_error());
+    Peer::tell(send_on(out, found, type) == 0 ? "sent on" : hal_last_error());
   }
 }
 
@@ -214,11 +214,7 @@ class CapiSending : public testing::Test {
     return Topic(hal_topic_create(("sending_" + std::to_string(type)).c_str(), type, nullptr));
   }
   /// What another handle to the topic receives.
-  static Message next(const Topic& to) {
-    hal_message* out = nullptr;
-    EXPECT_EQ(hal_topic_recv(to.get(), patience, &out, nullptr), 1) << hal_last_error();
-    return Message(out);
-  }
+  static Message next(const Topic& to) { return receive(to, patience); }
   hal_sensor_header header_{123, "base_link"};
 };
 
@@ -227,69 +223,58 @@ TEST_F(CapiSending, images_takes_tensors_of_the_encoding) {
   const Topic to = make(HAL_MESSAGE_IMAGE);
   const Tensor grey = make_image(20, 10, HAL_PIXEL_FORMAT_GREY);
   fill(grey, 1);
-  ASSERT_EQ(hal_topic_send_image(from.get(), grey.get(), &header_, -1), 0) << hal_last_error();
+  ASSERT_DONE(hal_topic_send_image(from, grey, &header_, -1));
   const Message message = next(to);
   hal_image_metadata metadata;
-  ASSERT_EQ(hal_message_image(message.get(), &metadata), 0) << hal_last_error();
+  ASSERT_DONE(hal_message_image(message, &metadata));
   EXPECT_EQ(metadata.width, 20U);
   EXPECT_EQ(metadata.height, 10U);
   EXPECT_EQ(metadata.encoding, HAL_IMAGE_ENCODING_MONO8);
   EXPECT_EQ(metadata.header.timestamp_ns, 123U);
   EXPECT_STREQ(metadata.header.frame_id, "base_link");
-  EXPECT_EQ(hal_tensor_pixel_format(hal_message_tensor(message.get())), HAL_PIXEL_FORMAT_GREY);
-  EXPECT_EQ(hal_message_data(message.get(), nullptr), nullptr);
+  EXPECT_EQ(hal_tensor_pixel_format(hal_message_tensor(message)), HAL_PIXEL_FORMAT_GREY);
+  EXPECT_EQ(hal_message_data(message, nullptr), nullptr);
   hal_depth_image_metadata depth;
-  EXPECT_ERRNO(-1, EINVAL, hal_message_depth_image(message.get(), &depth));
+  EXPECT_ERRNO(-1, EINVAL, hal_message_depth_image(message, &depth));
   hal_point_cloud_metadata cloud;
-  EXPECT_ERRNO(-1, EINVAL, hal_message_point_cloud(message.get(), &cloud));
-  const std::size_t shape[2] = {6, 8};
-  const Tensor raw(hal_tensor_new(HAL_DTYPE_U16, shape, 2, HAL_TENSOR_MEMORY_MEM, nullptr));
-  ASSERT_EQ(hal_topic_send_image(from.get(), raw.get(), nullptr, HAL_IMAGE_ENCODING_DEPTH16), 0)
-      << hal_last_error();
-  ASSERT_EQ(hal_message_image(next(to).get(), &metadata), 0);
+  EXPECT_ERRNO(-1, EINVAL, hal_message_point_cloud(message, &cloud));
+  const Tensor raw = make_tensor(HAL_DTYPE_U16, {6, 8});
+  ASSERT_DONE(hal_topic_send_image(from, raw, nullptr, HAL_IMAGE_ENCODING_DEPTH16));
+  ASSERT_DONE(hal_message_image(next(to).get(), &metadata));
   EXPECT_EQ(metadata.encoding, HAL_IMAGE_ENCODING_DEPTH16);
   EXPECT_EQ(metadata.header.timestamp_ns, 0U);
-  EXPECT_ERRNO(-1, EINVAL,
-               hal_topic_send_image(from.get(), raw.get(), nullptr, HAL_IMAGE_ENCODING_RGB8));
-  EXPECT_ERRNO(-1, EINVAL, hal_topic_send_image(from.get(), raw.get(), nullptr, 32));
-  EXPECT_ERRNO(-1, EINVAL, hal_topic_send_image(from.get(), raw.get(), nullptr, -2));
-  EXPECT_TRUE(says("encoding")) << hal_last_error();
+  EXPECT_ERRNO(-1, EINVAL, hal_topic_send_image(from, raw, nullptr, HAL_IMAGE_ENCODING_RGB8));
+  EXPECT_ERRNO(-1, EINVAL, hal_topic_send_image(from, raw, nullptr, 32));
+  EXPECT_ERROR(-1, EINVAL, "encoding", hal_topic_send_image(from, raw, nullptr, -2));
   std::memset(header_.frame_id, 'x', sizeof header_.frame_id);
-  EXPECT_ERRNO(-1, EINVAL, hal_topic_send_image(from.get(), grey.get(), &header_, -1));
-  EXPECT_TRUE(says("frame_id")) << hal_last_error();
-  EXPECT_ERRNO(-1, EINVAL, hal_topic_send_image(from.get(), nullptr, nullptr, -1));
-  EXPECT_ERRNO(-1, EINVAL, hal_topic_send_tensor(from.get(), grey.get()));
+  EXPECT_ERROR(-1, EINVAL, "frame_id", hal_topic_send_image(from, grey, &header_, -1));
+  EXPECT_ERRNO(-1, EINVAL, hal_topic_send_image(from, nullptr, nullptr, -1));
+  EXPECT_ERRNO(-1, EINVAL, hal_topic_send_tensor(from, grey));
 }
 
 TEST_F(CapiSending, depth_images_checks_their_numbers) {
   const Topic from = make(HAL_MESSAGE_DEPTH_IMAGE);
   const Topic to = make(HAL_MESSAGE_DEPTH_IMAGE);
-  const std::size_t shape[2] = {6, 8};
-  const Tensor depth(hal_tensor_new(HAL_DTYPE_F32, shape, 2, HAL_TENSOR_MEMORY_MEM, nullptr));
-  ASSERT_EQ(hal_topic_send_depth_image(from.get(), depth.get(), &header_, 1, 0, INFINITY), 0)
-      << hal_last_error();
+  const Tensor depth = make_tensor(HAL_DTYPE_F32, {6, 8});
+  ASSERT_DONE(hal_topic_send_depth_image(from, depth, &header_, 1, 0, INFINITY));
   hal_depth_image_metadata metadata;
-  ASSERT_EQ(hal_message_depth_image(next(to).get(), &metadata), 0);
+  ASSERT_DONE(hal_message_depth_image(next(to).get(), &metadata));
   EXPECT_EQ(metadata.width, 8U);
   EXPECT_EQ(metadata.step, 32U);
   EXPECT_EQ(metadata.max_depth, INFINITY);
-  EXPECT_ERRNO(-1, EINVAL,
-               hal_topic_send_depth_image(from.get(), depth.get(), nullptr, 0, 0, INFINITY));
-  EXPECT_ERRNO(-1, EINVAL, hal_topic_send_depth_image(from.get(), depth.get(), nullptr, 1, 2, 1));
-  const Tensor wrong(hal_tensor_new(HAL_DTYPE_F64, shape, 2, HAL_TENSOR_MEMORY_MEM, nullptr));
-  EXPECT_ERRNO(-1, EINVAL,
-               hal_topic_send_depth_image(from.get(), wrong.get(), nullptr, 1, 0, INFINITY));
+  EXPECT_ERRNO(-1, EINVAL, hal_topic_send_depth_image(from, depth, nullptr, 0, 0, INFINITY));
+  EXPECT_ERRNO(-1, EINVAL, hal_topic_send_depth_image(from, depth, nullptr, 1, 2, 1));
+  const Tensor wrong = make_tensor(HAL_DTYPE_F64, {6, 8});
+  EXPECT_ERRNO(-1, EINVAL, hal_topic_send_depth_image(from, wrong, nullptr, 1, 0, INFINITY));
 }
 
 TEST_F(CapiSending, point_clouds_checks_their_fields) {
   const Topic from = make(HAL_MESSAGE_POINT_CLOUD);
   const Topic to = make(HAL_MESSAGE_POINT_CLOUD);
-  const std::size_t shape[2] = {100, 4};
-  const Tensor points(hal_tensor_new(HAL_DTYPE_F32, shape, 2, HAL_TENSOR_MEMORY_MEM, nullptr));
-  ASSERT_EQ(hal_topic_send_point_cloud(from.get(), points.get(), &header_, nullptr, 0, true), 0)
-      << hal_last_error();
+  const Tensor points = make_tensor(HAL_DTYPE_F32, {100, 4});
+  ASSERT_DONE(hal_topic_send_point_cloud(from, points, &header_, nullptr, 0, true));
   hal_point_cloud_metadata metadata;
-  ASSERT_EQ(hal_message_point_cloud(next(to).get(), &metadata), 0);
+  ASSERT_DONE(hal_message_point_cloud(next(to).get(), &metadata));
   EXPECT_EQ(metadata.width, 100U);
   EXPECT_EQ(metadata.height, 1U);
   EXPECT_EQ(metadata.point_step, 16U);
@@ -299,13 +284,12 @@ TEST_F(CapiSending, point_clouds_checks_their_fields) {
   EXPECT_EQ(metadata.is_dense, 1);
   hal_point_field fields[17] = {{"a", 0, 2, HAL_POINT_FLOAT64, {0}}};
   const auto send = [&](std::size_t count) {
-    return hal_topic_send_point_cloud(from.get(), points.get(), nullptr, fields, count, false);
+    return hal_topic_send_point_cloud(from, points, nullptr, fields, count, false);
   };
-  ASSERT_EQ(send(1), 0) << hal_last_error();
-  ASSERT_EQ(hal_message_point_cloud(next(to).get(), &metadata), 0);
+  ASSERT_DONE(send(1));
+  ASSERT_DONE(hal_message_point_cloud(next(to).get(), &metadata));
   EXPECT_EQ(metadata.fields[0].count, 2U);
-  EXPECT_ERRNO(-1, EINVAL, send(17));
-  EXPECT_TRUE(says("16")) << hal_last_error();
+  EXPECT_ERROR(-1, EINVAL, "16", send(17));
   EXPECT_ERRNO(-1, EINVAL, send(0));
   fields[0].offset = 8;
   EXPECT_ERRNO(-1, EINVAL, send(1));
@@ -314,8 +298,7 @@ TEST_F(CapiSending, point_clouds_checks_their_fields) {
   std::memset(fields[0].name, 'n', sizeof fields[0].name);
   fields[0].datatype = HAL_POINT_FLOAT32;
   EXPECT_ERRNO(-1, EINVAL, send(1));
-  EXPECT_ERRNO(-1, EINVAL,
-               hal_topic_send_point_cloud(from.get(), points.get(), nullptr, nullptr, 2, false));
+  EXPECT_ERRNO(-1, EINVAL, hal_topic_send_point_cloud(from, points, nullptr, nullptr, 2, false));
 }
 
 // What a publisher that breaks the rules sends is lost, and said so.
@@ -330,13 +313,10 @@ TEST_F(CapiSending, nonsense_is_lost) {
   ASSERT_TRUE(hostile->send(std::as_bytes(std::span(&metadata, 1)), &sent.tensor()));
   metadata = sent.metadata();
   ASSERT_TRUE(hostile->send(std::as_bytes(std::span(&metadata, 1)), &sent.tensor()));
-  hal_message* out = nullptr;
   std::uint64_t lost = 0;
-  ASSERT_EQ(hal_topic_recv(to.get(), patience, &out, &lost), 1);
-  const Message message(out);
+  EXPECT_TRUE(receive(to, patience, &lost));
   EXPECT_EQ(lost, 1U);
-  hal_topic_stats stats;
-  ASSERT_EQ(hal_topic_get_stats(to.get(), &stats), 0);
+  const hal_topic_stats stats = stats_of(to);
   EXPECT_EQ(stats.corrupt, 1U);
   EXPECT_NE(std::string(stats.last_error).find("width"), std::string::npos) << stats.last_error;
 }

@@ -28,7 +28,7 @@ Attrs list(const char* party) {
 }
 
 void set(const Attrs& attrs, const char* key, const char* json) {
-  EXPECT_EQ(hal_attrs_set(attrs.get(), key, json), 0) << hal_last_error();
+  EXPECT_DONE(hal_attrs_set(attrs, key, json));
 }
 
 /// A tensor [1, 3, 48, 77] of u8 that `app` reads and writes, in shared memory.
@@ -44,49 +44,44 @@ Attrs app() {
 
 Attrs network(std::uint64_t row_align) {
   Attrs attrs = list("network");
-  EXPECT_EQ(hal_attrs_set_number(attrs.get(), "t.row_align", row_align), 0);
+  EXPECT_DONE(hal_attrs_set_number(attrs, "t.row_align", row_align));
   return attrs;
 }
 
 Reconciled reconcile(const std::vector<hal_attrs*>& lists, Text* report = nullptr) {
-  char* text = nullptr;
-  Reconciled result(hal_reconcile(lists.data(), lists.size(), 0, &text));
-  if (report != nullptr) {
-    report->reset(text);
-  } else {
-    std::free(text);
-  }
+  Text text;
+  Reconciled result(hal_reconcile(lists.data(), lists.size(), 0, text.out()));
+  if (report != nullptr) *report = std::move(text);
   return result;
 }
 
-Buffer one_buffer() {
-  const Attrs first = app();
-  const Attrs second = network(64);
-  const Reconciled result = reconcile({first.get(), second.get()});
-  return Buffer(hal_reconciled_alloc(result.get(), nullptr));
+bool has(const Text& text, const char* words) {
+  return std::string(text).find(words) != std::string::npos;
 }
 
-TEST(CapiNegotiate, finds_the_buffer_for_all) {
+struct CapiNegotiate : testing::Test {
   const Attrs first = app();
   const Attrs second = network(64);
-  const Reconciled result = reconcile({first.get(), second.get()});
+  const Reconciled result = reconcile({first, second});
+  Buffer buffer{hal_reconciled_alloc(result, nullptr)};
+};
+
+TEST_F(CapiNegotiate, finds_the_buffer_for_all) {
   ASSERT_NE(result, nullptr) << hal_last_error();
-  const Text json(hal_reconciled_json(result.get()));
-  EXPECT_NE(std::string(json.get()).find("\"t.strides\":[18432,6144,128,1]"), std::string::npos)
-      << json.get();
-  EXPECT_GE(hal_reconciled_size(result.get()), 18432U);
-  EXPECT_EQ(hal_reconciled_count(result.get()), 1U);
-  const Buffer buffer(hal_reconciled_alloc(result.get(), nullptr));
+  const Text json(hal_reconciled_json(result));
+  EXPECT_TRUE(has(json, "\"t.strides\":[18432,6144,128,1]")) << json.get();
+  EXPECT_GE(hal_reconciled_size(result), 18432U);
+  EXPECT_EQ(hal_reconciled_count(result), 1U);
   ASSERT_NE(buffer, nullptr) << hal_last_error();
-  EXPECT_STREQ(hal_buffer_heap(buffer.get()), "memfd");
-  EXPECT_STREQ(hal_buffer_enforcement(buffer.get()), "advisory");
-  const Tensor tensor(hal_buffer_tensor(buffer.get()));
+  EXPECT_STREQ(hal_buffer_heap(buffer), "memfd");
+  EXPECT_STREQ(hal_buffer_enforcement(buffer), "advisory");
+  const Tensor tensor(hal_buffer_tensor(buffer));
   ASSERT_NE(tensor, nullptr) << hal_last_error();
   std::size_t ndim = 0;
-  EXPECT_EQ(hal_tensor_shape(tensor.get(), &ndim)[3], 77U);
+  EXPECT_EQ(hal_tensor_shape(tensor, &ndim)[3], 77U);
   EXPECT_EQ(ndim, 4U);
   hal_buffer_layout layout = {};
-  ASSERT_EQ(hal_buffer_get_layout(buffer.get(), &layout), 0) << hal_last_error();
+  ASSERT_DONE(hal_buffer_get_layout(buffer, &layout));
   EXPECT_EQ(layout.dtype, HAL_DTYPE_U8);
   EXPECT_EQ(layout.order, HAL_AXIS_ORDER_NCHW);
   EXPECT_EQ(layout.ndim, 4U);
@@ -94,206 +89,152 @@ TEST(CapiNegotiate, finds_the_buffer_for_all) {
   EXPECT_EQ(layout.strides[2], 128);
   EXPECT_EQ(layout.offset_bytes, 0U);
   EXPECT_GE(layout.size_bytes, 18432U);
-  errno = 0;
-  EXPECT_EQ(hal_buffer_image(buffer.get()), nullptr);
-  EXPECT_EQ(errno, ENOTSUP);
+  EXPECT_ERRNO(nullptr, ENOTSUP, hal_buffer_image(buffer));
 }
 
-TEST(CapiNegotiate, reports_who_disagrees) {
-  const Attrs first = app();
-  const Attrs second = network(64);
+TEST_F(CapiNegotiate, reports_who_disagrees) {
   Attrs camera = list("camera");
   set(camera, "t.row_exact", "100");
   Text report;
-  errno = 0;
-  EXPECT_EQ(reconcile({first.get(), second.get(), camera.get()}, &report), nullptr);
-  EXPECT_EQ(errno, ENOTSUP);
+  EXPECT_ERROR(nullptr, ENOTSUP, "the parties disagree",
+               reconcile({first, second, camera}, &report));
   ASSERT_NE(report, nullptr);
-  EXPECT_NE(std::string(report.get()).find("\"computed\":\"100 mod 64 = 36\""), std::string::npos)
-      << report.get();
-  EXPECT_TRUE(says("the parties disagree"));
-  EXPECT_EQ(hal_attrs_set_optional(camera.get(), 1), 0);
-  hal_attrs* lists[] = {first.get(), second.get(), camera.get()};
-  const Reconciled result(hal_reconcile(lists, 3, HAL_RECONCILE_ALLOW_DROP, nullptr));
-  EXPECT_NE(result, nullptr) << hal_last_error();
+  EXPECT_TRUE(has(report, "\"computed\":\"100 mod 64 = 36\"")) << report.get();
+  EXPECT_DONE(hal_attrs_set_optional(camera, 1));
+  hal_attrs* lists[] = {first, second, camera};
+  EXPECT_TRUE(Reconciled(hal_reconcile(lists, 3, HAL_RECONCILE_ALLOW_DROP, nullptr)));
 }
 
-TEST(CapiNegotiate, asks_engines) {
-  const Attrs first = app();
+TEST_F(CapiNegotiate, asks_engines) {
   Attrs dla = list("npu");
-  EXPECT_EQ(hal_attrs_set_engine(dla.get(), "cpu.simd32", "{\"vector\": 128}"), 0)
-      << hal_last_error();
-  const Reconciled result = reconcile({first.get(), dla.get()});
-  ASSERT_NE(result, nullptr) << hal_last_error();
-  const Text json(hal_reconciled_json(result.get()));
-  EXPECT_NE(std::string(json.get()).find("[12288,256,3,1]"), std::string::npos) << json.get();
-  errno = 0;
-  EXPECT_EQ(hal_attrs_set_engine(dla.get(), "abacus", nullptr), -1);
-  EXPECT_EQ(errno, ENOENT);
-  EXPECT_EQ(hal_attrs_set_engine(dla.get(), "dla", "[1"), -1);
-  EXPECT_EQ(errno, EINVAL);
+  EXPECT_DONE(hal_attrs_set_engine(dla, "cpu.simd32", "{\"vector\": 128}"));
+  const Text json(hal_reconciled_json(reconcile({first, dla})));
+  ASSERT_TRUE(json) << hal_last_error();
+  EXPECT_TRUE(has(json, "[12288,256,3,1]")) << json.get();
+  EXPECT_ERRNO(-1, ENOENT, hal_attrs_set_engine(dla, "abacus", nullptr));
+  EXPECT_ERRNO(-1, EINVAL, hal_attrs_set_engine(dla, "dla", "[1"));
 }
 
-TEST(CapiNegotiate, refuses_what_a_key_cannot_have) {
+TEST_F(CapiNegotiate, refuses_what_a_key_cannot_have) {
   Attrs attrs = app();
-  const auto fails = [&](const char* key, const char* json) {
-    errno = 0;
-    EXPECT_EQ(hal_attrs_set(attrs.get(), key, json), -1) << key;
-    return errno;
-  };
-  EXPECT_EQ(fails("t.dtype", "\"u8\""), EEXIST);
-  EXPECT_TRUE(says("app"));
-  EXPECT_EQ(fails("t.nothing", "1"), ENOENT);
-  EXPECT_EQ(fails("t.row_align", "\"many\""), EINVAL);
-  EXPECT_EQ(fails("t.row_align", "{"), EINVAL);
-  EXPECT_EQ(fails(nullptr, "1"), EINVAL);
-  EXPECT_EQ(fails("t.row_align", nullptr), EINVAL);
-  EXPECT_EQ(hal_attrs_accept(attrs.get(), "ZYX", 0), -1);
-  EXPECT_EQ(hal_attrs_accept(attrs.get(), "NHWC", 0), 0);
-  errno = 0;
-  EXPECT_EQ(hal_attrs_accept(attrs.get(), "NHWC", 0), -1);
-  EXPECT_EQ(errno, EEXIST);
-  for (const char* const name : {"", "a\nb", "\xff"}) {
-    errno = 0;
-    EXPECT_EQ(hal_attrs_new(name), nullptr);
-    EXPECT_EQ(errno, EINVAL);
-  }
-  hal_attrs* const lists[] = {attrs.get()};
-  errno = 0;
-  EXPECT_EQ(hal_reconcile(lists, 1, 64, nullptr), nullptr);
-  EXPECT_EQ(errno, EINVAL);
+  EXPECT_ERROR(-1, EEXIST, "app", hal_attrs_set(attrs, "t.dtype", "\"u8\""));
+  EXPECT_ERRNO(-1, ENOENT, hal_attrs_set(attrs, "t.nothing", "1"));
+  EXPECT_ERRNO(-1, EINVAL, hal_attrs_set(attrs, "t.row_align", "\"many\""));
+  EXPECT_ERRNO(-1, EINVAL, hal_attrs_set(attrs, "t.row_align", "{"));
+  EXPECT_ERRNO(-1, EINVAL, hal_attrs_set(attrs, nullptr, "1"));
+  EXPECT_ERRNO(-1, EINVAL, hal_attrs_set(attrs, "t.row_align", nullptr));
+  EXPECT_EQ(hal_attrs_accept(attrs, "ZYX", 0), -1);
+  EXPECT_DONE(hal_attrs_accept(attrs, "NHWC", 0));
+  EXPECT_ERRNO(-1, EEXIST, hal_attrs_accept(attrs, "NHWC", 0));
+  for (const char* const name : {"", "a\nb", "\xff"})
+    EXPECT_ERRNO(nullptr, EINVAL, hal_attrs_new(name));
+  hal_attrs* const lists[] = {attrs};
+  EXPECT_ERRNO(nullptr, EINVAL, hal_reconcile(lists, 1, 64, nullptr));
 }
 
-TEST(CapiNegotiate, locks_in_turn) {
-  const Buffer buffer = one_buffer();
+TEST_F(CapiNegotiate, locks_in_turn) {
   std::size_t size = 0;
-  void* data = hal_buffer_lock(buffer.get(), HAL_CPU_ACCESS_WRITE, -1, &size);
+  void* data = hal_buffer_lock(buffer, HAL_CPU_ACCESS_WRITE, -1, &size);
   ASSERT_NE(data, nullptr) << hal_last_error();
   EXPECT_GE(size, 18432U);
   std::memset(data, 7, size);
-  errno = 0;
-  EXPECT_EQ(hal_buffer_lock(buffer.get(), HAL_CPU_ACCESS_READ, 0, nullptr), nullptr);
-  EXPECT_EQ(errno, EBUSY);
+  EXPECT_ERRNO(nullptr, EBUSY, hal_buffer_lock(buffer, HAL_CPU_ACCESS_READ, 0, nullptr));
   std::thread([&] {
-    errno = 0;
-    EXPECT_EQ(hal_buffer_lock(buffer.get(), HAL_CPU_ACCESS_READ, 1000, nullptr), nullptr);
-    EXPECT_EQ(errno, ETIMEDOUT);
-    EXPECT_EQ(hal_buffer_unlock(buffer.get()), -1);
-    EXPECT_EQ(errno, EACCES);
+    EXPECT_ERRNO(nullptr, ETIMEDOUT, hal_buffer_lock(buffer, HAL_CPU_ACCESS_READ, 1000, nullptr));
+    EXPECT_ERRNO(-1, EACCES, hal_buffer_unlock(buffer));
   }).join();
-  EXPECT_EQ(hal_buffer_unlock(buffer.get()), 0) << hal_last_error();
-  errno = 0;
-  EXPECT_EQ(hal_buffer_unlock(buffer.get()), -1);
-  EXPECT_EQ(errno, EINVAL);
-  data = hal_buffer_lock(buffer.get(), HAL_CPU_ACCESS_READ, 0, nullptr);
+  EXPECT_DONE(hal_buffer_unlock(buffer));
+  EXPECT_ERRNO(-1, EINVAL, hal_buffer_unlock(buffer));
+  data = hal_buffer_lock(buffer, HAL_CPU_ACCESS_READ, 0, nullptr);
   ASSERT_NE(data, nullptr);
   EXPECT_EQ(static_cast<char*>(data)[100], 7);
-  EXPECT_EQ(hal_buffer_unlock(buffer.get()), 0);
-  EXPECT_EQ(hal_buffer_lock(buffer.get(), HAL_CPU_ACCESS_NONE, 0, nullptr), nullptr);
+  EXPECT_DONE(hal_buffer_unlock(buffer));
+  EXPECT_EQ(hal_buffer_lock(buffer, HAL_CPU_ACCESS_NONE, 0, nullptr), nullptr);
 }
 
-TEST(CapiNegotiate, tells_of_operations) {
-  const Buffer buffer = one_buffer();
+TEST_F(CapiNegotiate, tells_of_operations) {
   hal_operation_status status = {};
-  ASSERT_EQ(hal_buffer_get_status(buffer.get(), 0, &status), 0);
+  ASSERT_DONE(hal_buffer_get_status(buffer, 0, &status));
   EXPECT_EQ(status.state, HAL_OPERATION_NONE);
-  Operation operation(hal_buffer_submit(buffer.get()));
+  Operation operation(hal_buffer_submit(buffer));
   ASSERT_NE(operation, nullptr);
-  errno = 0;
-  EXPECT_EQ(hal_buffer_get_status(buffer.get(), 1000, &status), -1);
-  EXPECT_EQ(errno, ETIMEDOUT);
-  hal_operation_fail(operation.get(), -5);
-  ASSERT_EQ(hal_buffer_get_status(buffer.get(), -1, &status), 0);
+  EXPECT_ERRNO(-1, ETIMEDOUT, hal_buffer_get_status(buffer, 1000, &status));
+  hal_operation_fail(operation, -5);
+  ASSERT_DONE(hal_buffer_get_status(buffer, -1, &status));
   EXPECT_EQ(status.state, HAL_OPERATION_FAILED);
   EXPECT_EQ(status.code, -5);
-  operation.reset(hal_buffer_submit(buffer.get()));
-  hal_operation_finish(operation.get());
-  ASSERT_EQ(hal_buffer_get_status(buffer.get(), -1, &status), 0);
+  operation.reset(hal_buffer_submit(buffer));
+  hal_operation_finish(operation);
+  ASSERT_DONE(hal_buffer_get_status(buffer, -1, &status));
   EXPECT_EQ(status.state, HAL_OPERATION_DONE);
   EXPECT_GT(status.duration_us, 0U);
-  operation.reset(hal_buffer_submit(buffer.get()));
+  operation.reset(hal_buffer_submit(buffer));
   operation.reset();
-  ASSERT_EQ(hal_buffer_get_status(buffer.get(), -1, &status), 0);
+  ASSERT_DONE(hal_buffer_get_status(buffer, -1, &status));
   EXPECT_EQ(status.code, ECANCELED) << "it was freed and never ended";
   const int fence = ::eventfd(0, EFD_CLOEXEC);
-  ASSERT_EQ(hal_buffer_submit_fence(buffer.get(), fence), 0) << hal_last_error();
-  EXPECT_EQ(hal_buffer_lock(buffer.get(), HAL_CPU_ACCESS_READ, 1000, nullptr), nullptr);
+  ASSERT_DONE(hal_buffer_submit_fence(buffer, fence));
+  EXPECT_EQ(hal_buffer_lock(buffer, HAL_CPU_ACCESS_READ, 1000, nullptr), nullptr);
   EXPECT_EQ(::eventfd_write(fence, 1), 0);
-  EXPECT_NE(hal_buffer_lock(buffer.get(), HAL_CPU_ACCESS_READ, -1, nullptr), nullptr);
-  EXPECT_EQ(hal_buffer_unlock(buffer.get()), 0);
-  errno = 0;
-  EXPECT_EQ(hal_buffer_submit_fence(buffer.get(), -1), -1);
-  EXPECT_EQ(errno, EINVAL);
+  EXPECT_NE(hal_buffer_lock(buffer, HAL_CPU_ACCESS_READ, -1, nullptr), nullptr);
+  EXPECT_DONE(hal_buffer_unlock(buffer));
+  EXPECT_ERRNO(-1, EINVAL, hal_buffer_submit_fence(buffer, -1));
   ::close(fence);
 }
 
-TEST(CapiNegotiate, gives_buffers_to_other_processes) {
-  const Buffer buffer = one_buffer();
-  void* data = hal_buffer_lock(buffer.get(), HAL_CPU_ACCESS_WRITE, -1, nullptr);
+TEST_F(CapiNegotiate, gives_buffers_to_other_processes) {
+  void* data = hal_buffer_lock(buffer, HAL_CPU_ACCESS_WRITE, -1, nullptr);
   ASSERT_NE(data, nullptr);
   static_cast<char*>(data)[9] = 42;
-  EXPECT_EQ(hal_buffer_unlock(buffer.get()), 0);
+  EXPECT_DONE(hal_buffer_unlock(buffer));
   std::size_t size = 0;
   int fd = -1;
-  const Bytes bytes(hal_buffer_export(buffer.get(), "app", &size, &fd));
+  const Bytes bytes(hal_buffer_export(buffer, "app", &size, &fd));
   ASSERT_NE(bytes, nullptr) << hal_last_error();
   ASSERT_GE(fd, 0);
   const Attrs demanding = network(4096);
-  hal_attrs* lists[] = {demanding.get()};
-  errno = 0;
-  EXPECT_EQ(hal_buffer_import(bytes.get(), size, fd, lists, 1), nullptr);
-  EXPECT_EQ(errno, ENOTSUP);
-  EXPECT_TRUE(says("128 mod 4096 = 128")) << hal_last_error();
-  const Buffer imported(hal_buffer_import(bytes.get(), size, fd, nullptr, 0));
+  hal_attrs* lists[] = {demanding};
+  EXPECT_ERROR(nullptr, ENOTSUP, "128 mod 4096 = 128",
+               hal_buffer_import(bytes, size, fd, lists, 1));
+  const Buffer imported(hal_buffer_import(bytes, size, fd, nullptr, 0));
   ASSERT_NE(imported, nullptr) << hal_last_error();
-  data = hal_buffer_lock(imported.get(), HAL_CPU_ACCESS_READ, -1, nullptr);
+  data = hal_buffer_lock(imported, HAL_CPU_ACCESS_READ, -1, nullptr);
   ASSERT_NE(data, nullptr);
   EXPECT_EQ(static_cast<char*>(data)[9], 42);
-  EXPECT_EQ(hal_buffer_unlock(imported.get()), 0);
-  errno = 0;
-  EXPECT_EQ(hal_buffer_import(bytes.get(), size - 1, fd, nullptr, 0), nullptr);
-  EXPECT_EQ(errno, EBADMSG);
-  EXPECT_EQ(hal_buffer_export(buffer.get(), "stranger", &size, &fd), nullptr);
-  EXPECT_EQ(errno, ENOENT);
+  EXPECT_DONE(hal_buffer_unlock(imported));
+  EXPECT_ERRNO(nullptr, EBADMSG, hal_buffer_import(bytes, size - 1, fd, nullptr, 0));
+  EXPECT_ERRNO(nullptr, ENOENT, hal_buffer_export(buffer, "stranger", &size, &fd));
   ::close(fd);
 }
 
-TEST(CapiNegotiate, gives_lists_to_other_processes) {
-  const Attrs first = app();
-  const Attrs second = network(64);
-  hal_attrs* lists[] = {first.get(), second.get()};
+TEST_F(CapiNegotiate, gives_lists_to_other_processes) {
+  hal_attrs* lists[] = {first, second};
   std::size_t size = 0;
   const Bytes bytes(hal_attrs_encode(lists, 2, &size));
   ASSERT_NE(bytes, nullptr) << hal_last_error();
   hal_attrs* out[2] = {};
-  errno = 0;
-  EXPECT_EQ(hal_attrs_decode(bytes.get(), size, out, 1), -1);
-  EXPECT_EQ(errno, ENOSPC);
-  ASSERT_EQ(hal_attrs_decode(bytes.get(), size, out, 2), 2);
+  EXPECT_ERRNO(-1, ENOSPC, hal_attrs_decode(bytes, size, out, 1));
+  ASSERT_EQ(hal_attrs_decode(bytes, size, out, 2), 2);
   const Attrs one(out[0]);
   const Attrs other(out[1]);
-  EXPECT_NE(reconcile({one.get(), other.get()}), nullptr);
+  EXPECT_NE(reconcile({one, other}), nullptr);
 }
 
-TEST(CapiNegotiate, makes_pools_of_such_frames) {
-  const Attrs first = app();
-  const Attrs second = network(64);
-  const Reconciled result = reconcile({first.get(), second.get()});
-  const Pool pool(hal_reconciled_pool(result.get(), 4711, 2));
+TEST_F(CapiNegotiate, makes_pools_of_such_frames) {
+  const Pool pool(hal_reconciled_pool(result, 4711, 2));
   ASSERT_NE(pool, nullptr) << hal_last_error();
-  const Tensor one(hal_pool_alloc_frame(pool.get(), 0));
+  const Tensor one(hal_pool_alloc_frame(pool, 0));
   ASSERT_NE(one, nullptr) << hal_last_error();
   std::size_t ndim = 0;
-  EXPECT_EQ(hal_tensor_shape(one.get(), &ndim)[2], 48U);
-  const Tensor two(hal_pool_alloc_frame(pool.get(), 0));
-  EXPECT_NE(two, nullptr);
-  errno = 0;
-  EXPECT_EQ(hal_pool_alloc_frame(pool.get(), 0), nullptr);
-  EXPECT_EQ(errno, ENOSPC);
+  EXPECT_EQ(hal_tensor_shape(one, &ndim)[2], 48U);
+  const Tensor two(hal_pool_alloc_frame(pool, 0));
+  EXPECT_TRUE(two);
+  EXPECT_ERRNO(nullptr, ENOSPC, hal_pool_alloc_frame(pool, 0));
 }
 
 /// Calls with handles that are none of theirs: each gives its error and touches nothing.
-void expect_refusals(hal_attrs* attrs, hal_reconciled* reconciled, hal_buffer* buffer) {
+void expect_refusals(hal_attrs* attrs, hal_reconciled* reconciled, hal_buffer* buffer,
+                     hal_operation* operation) {
   std::size_t size = 0;
   int fd = -1;
   hal_buffer_layout layout = {};
@@ -323,53 +264,42 @@ void expect_refusals(hal_attrs* attrs, hal_reconciled* reconciled, hal_buffer* b
   EXPECT_ERRNO(-1, EINVAL, hal_buffer_get_status(buffer, 0, &status));
   EXPECT_ERRNO(nullptr, EINVAL, hal_buffer_export(buffer, "app", &size, &fd));
   EXPECT_EQ(fd, -1);
-}
-
-TEST(CapiNegotiate, refuses_handles_of_another_kind) {
-  const Attrs attrs = app();
-  const Buffer buffer = one_buffer();
-  auto* const no_attrs = reinterpret_cast<hal_attrs*>(buffer.get());
-  auto* const no_result = reinterpret_cast<hal_reconciled*>(buffer.get());
-  auto* const no_buffer = reinterpret_cast<hal_buffer*>(attrs.get());
-  auto* const no_operation = reinterpret_cast<hal_operation*>(buffer.get());
-  expect_refusals(no_attrs, no_result, no_buffer);
   EXPECT_TRUE(says("of another kind, or freed")) << hal_last_error();
-  hal_operation_finish(no_operation);
-  hal_operation_fail(no_operation, 5);
-  hal_operation_free(no_operation);
-  hal_attrs_free(no_attrs);
-  hal_reconciled_free(no_result);
-  hal_buffer_free(no_buffer);
-  EXPECT_NE(hal_buffer_lock(buffer.get(), HAL_CPU_ACCESS_READ, 0, nullptr), nullptr)
-      << "handles of another kind are left alone";
-  EXPECT_EQ(hal_buffer_unlock(buffer.get()), 0);
-  EXPECT_EQ(hal_attrs_set_optional(attrs.get(), 1), 0);
-}
-
-TEST(CapiNegotiate, refuses_what_freeing_leaves) {
-  // Freed memory is not to be read: this is what a freed handle is until something else lies there.
-  alignas(std::max_align_t) std::array<std::byte, 1024> freed = {};
-  void* const at = freed.data();
-  auto* const operation = static_cast<hal_operation*>(at);
-  expect_refusals(static_cast<hal_attrs*>(at), static_cast<hal_reconciled*>(at),
-                  static_cast<hal_buffer*>(at));
   hal_operation_finish(operation);
   hal_operation_fail(operation, 5);
   hal_operation_free(operation);
-  hal_attrs_free(static_cast<hal_attrs*>(at));
-  hal_reconciled_free(static_cast<hal_reconciled*>(at));
-  hal_buffer_free(static_cast<hal_buffer*>(at));
+  hal_attrs_free(attrs);
+  hal_reconciled_free(reconciled);
+  hal_buffer_free(buffer);
 }
 
-TEST(CapiNegotiate, ends_operations_of_buffers_that_are_freed) {
-  Buffer buffer = one_buffer();
-  Operation operation(hal_buffer_submit(buffer.get()));
+TEST_F(CapiNegotiate, refuses_handles_of_another_kind) {
+  const Attrs attrs = app();
+  expect_refusals(
+      reinterpret_cast<hal_attrs*>(buffer.get()), reinterpret_cast<hal_reconciled*>(buffer.get()),
+      reinterpret_cast<hal_buffer*>(attrs.get()), reinterpret_cast<hal_operation*>(buffer.get()));
+  EXPECT_NE(hal_buffer_lock(buffer, HAL_CPU_ACCESS_READ, 0, nullptr), nullptr)
+      << "handles of another kind are left alone";
+  EXPECT_DONE(hal_buffer_unlock(buffer));
+  EXPECT_DONE(hal_attrs_set_optional(attrs, 1));
+}
+
+TEST_F(CapiNegotiate, refuses_what_freeing_leaves) {
+  // Freed memory is not to be read: this is what a freed handle is until something else lies there.
+  alignas(std::max_align_t) std::array<std::byte, 1024> freed = {};
+  void* const at = freed.data();
+  expect_refusals(static_cast<hal_attrs*>(at), static_cast<hal_reconciled*>(at),
+                  static_cast<hal_buffer*>(at), static_cast<hal_operation*>(at));
+}
+
+TEST_F(CapiNegotiate, ends_operations_of_buffers_that_are_freed) {
+  Operation operation(hal_buffer_submit(buffer));
   ASSERT_NE(operation, nullptr) << hal_last_error();
-  const Tensor tensor(hal_buffer_tensor(buffer.get()));
+  const Tensor tensor(hal_buffer_tensor(buffer));
   buffer.reset();
-  hal_operation_finish(operation.get());
+  hal_operation_finish(operation);
   operation.reset();
-  EXPECT_NE(hal_tensor_len(tensor.get()), 0U);
+  EXPECT_NE(hal_tensor_len(tensor), 0U);
 }
 
 }  // namespace

@@ -16,6 +16,19 @@ static NvSciBufAttrList new_list(NvSciBufModule module, const NvMediaTensorAttr*
   return list;
 }
 
+// The tensor that the list alone describes; ends the list.
+static NvMediaTensor* new_tensor(NvMediaDevice* device, NvSciBufAttrList list) {
+  NvSciBufAttrList conflict = NULL;
+  NvSciBufObj object = NULL;
+  NvMediaTensor* tensor = NULL;
+  CHECK(NvSciBufAttrListReconcileAndObjAlloc(&list, 1, &object, &conflict) == NvSciError_Success);
+  CHECK(conflict == NULL);
+  CHECK(NvMediaTensorCreateFromNvSciBuf(device, object, &tensor) == NVMEDIA_STATUS_OK);
+  NvSciBufAttrListFree(list);
+  NvSciBufObjFree(object);  // the tensor has its own share
+  return tensor;
+}
+
 static void use(NvMediaTensor* tensor) {
   NvMediaTensorSurfaceMap map;
   NvMediaTensorTaskStatus task;
@@ -43,20 +56,12 @@ static void use(NvMediaTensor* tensor) {
 
 static void whole_sequence(NvSciBufModule module) {
   NvMediaDevice* device = NvMediaDeviceCreate();
-  NvSciBufAttrList list = NULL;
-  NvSciBufAttrList conflict = NULL;
-  NvSciBufObj object = NULL;
   NvMediaTensor* tensor = NULL;
   NvMediaTensorMetaData metadata;
   NVM_TENSOR_DEFINE_ATTR(attrs);
   CHECK(NvMediaTensorNvSciBufInit() == NVMEDIA_STATUS_OK);
   NVM_TENSOR_SET_ATTR_4D(attrs, 2, 3, 7, 13, NCHW, INT, 8, UNCACHED, NONE, 1);
-  list = new_list(module, attrs);
-  CHECK(NvSciBufAttrListReconcileAndObjAlloc(&list, 1, &object, &conflict) == NvSciError_Success);
-  CHECK(conflict == NULL);
-  CHECK(NvMediaTensorCreateFromNvSciBuf(device, object, &tensor) == NVMEDIA_STATUS_OK);
-  NvSciBufAttrListFree(list);
-  NvSciBufObjFree(object);  // the tensor has its own share
+  tensor = new_tensor(device, new_list(module, attrs));
   CHECK(NvMediaTensorGetMetaData(tensor, &metadata) == NVMEDIA_STATUS_OK);
   CHECK(metadata.dimsNum == 4 && metadata.dimSizes[0] == 13 && metadata.dimstrides[0] == 1);
   CHECK(metadata.N == 2 && metadata.C == 3 && metadata.H == 7 && metadata.W == 13);
@@ -69,24 +74,17 @@ static void whole_sequence(NvSciBufModule module) {
 }
 
 static void blocks_of_channels(NvSciBufModule module) {
-  NvSciBufAttrList list = NULL;
-  NvSciBufAttrList conflict = NULL;
-  NvSciBufObj object = NULL;
   NvMediaTensor* tensor = NULL;
   NvMediaTensorMetaData metadata;
   NVM_TENSOR_DEFINE_ATTR(attrs);
   NVM_TENSOR_SET_ATTR_4D(attrs, 1, 48, 10, 13, NCxHWx, FLOAT, 16, CACHED, NONE, 16);
-  list = new_list(module, attrs);
-  CHECK(NvSciBufAttrListReconcileAndObjAlloc(&list, 1, &object, &conflict) == NvSciError_Success);
-  CHECK(NvMediaTensorCreateFromNvSciBuf(NULL, object, &tensor) == NVMEDIA_STATUS_OK);
+  tensor = new_tensor(NULL, new_list(module, attrs));
   CHECK(NvMediaTensorGetMetaData(tensor, &metadata) == NVMEDIA_STATUS_OK);
   CHECK(metadata.dimsNum == 5 && metadata.dimSizes[0] == 16 && metadata.dimSizes[3] == 3);
   CHECK(metadata.X == 16 && metadata.C == 48 && metadata.W == 13 && metadata.H == 10);
   CHECK(metadata.dataType == NVM_TENSOR_ATTR_DATA_TYPE_FLOAT && metadata.bitsPerElement == 16);
   CHECK(metadata.dimstrides[1] == 32);
   NvMediaTensorDestroy(tensor);
-  NvSciBufObjFree(object);
-  NvSciBufAttrListFree(list);
 }
 
 static void conflicts_are_told(NvSciBufModule module) {
@@ -112,21 +110,14 @@ static void conflicts_are_told(NvSciBufModule module) {
 }
 
 static void unmapped_is_not_locked(NvSciBufModule module) {
-  NvSciBufAttrList list = NULL;
-  NvSciBufAttrList conflict = NULL;
-  NvSciBufObj object = NULL;
   NvMediaTensor* tensor = NULL;
   NvMediaTensorSurfaceMap map;
   NVM_TENSOR_DEFINE_ATTR(attrs);
   NVM_TENSOR_SET_ATTR_4D(attrs, 1, 3, 7, 13, NHWC, UINT, 8, UNMAPPED, NONE, 1);
-  list = new_list(module, attrs);
-  CHECK(NvSciBufAttrListReconcileAndObjAlloc(&list, 1, &object, &conflict) == NvSciError_Success);
-  CHECK(NvMediaTensorCreateFromNvSciBuf(NULL, object, &tensor) == NVMEDIA_STATUS_OK);
+  tensor = new_tensor(NULL, new_list(module, attrs));
   CHECK(NvMediaTensorLock(tensor, NVMEDIA_TENSOR_ACCESS_READ, &map) ==
         NVMEDIA_STATUS_NOT_SUPPORTED);
   NvMediaTensorDestroy(tensor);
-  NvSciBufObjFree(object);
-  NvSciBufAttrListFree(list);
 }
 
 static void versions_are_told(void) {
@@ -148,6 +139,14 @@ static NvSciError set_one(NvSciBufAttrList list, NvSciBufAttrKey key, const void
   return NvSciBufAttrListSetAttrs(list, &pair, 1);
 }
 
+static bool takes(NvSciBufAttrList list, NvSciBufAttrKey key, const void* value, size_t length) {
+  return set_one(list, key, value, length) == NvSciError_Success;
+}
+
+static bool refuses(NvSciBufAttrList list, NvSciBufAttrKey key, const void* value, size_t length) {
+  return set_one(list, key, value, length) == NvSciError_BadParameter;
+}
+
 /// Values with spare bytes behind them, so that no length here reads astray; what is refused leaves
 /// the key to be set.
 static void lengths_are_checked(NvSciBufModule module) {
@@ -159,28 +158,19 @@ static void lengths_are_checked(NvSciBufModule module) {
   NvSciBufAttrList list = NULL;
   CHECK(NvSciBufAttrListCreate(module, &list) == NvSciError_Success);
   for (size_t wrong = 0; wrong <= 2; wrong += 2) {
-    CHECK(set_one(list, NvSciBufGeneralAttrKey_NeedCpuAccess, flags, wrong * sizeof(bool)) ==
-          NvSciError_BadParameter);
-    CHECK(set_one(list, NvSciBufGeneralAttrKey_EnableCpuCache, flags, wrong * sizeof(bool)) ==
-          NvSciError_BadParameter);
-    CHECK(set_one(list, NvSciBufGeneralAttrKey_RequiredPerm, perms, wrong * sizeof perms[0]) ==
-          NvSciError_BadParameter);
+    CHECK(refuses(list, NvSciBufGeneralAttrKey_NeedCpuAccess, flags, wrong * sizeof(bool)));
+    CHECK(refuses(list, NvSciBufGeneralAttrKey_EnableCpuCache, flags, wrong * sizeof(bool)));
+    CHECK(refuses(list, NvSciBufGeneralAttrKey_RequiredPerm, perms, wrong * sizeof perms[0]));
   }
-  CHECK(set_one(list, NvSciBufGeneralAttrKey_RequiredPerm, perms, 1) == NvSciError_BadParameter);
-  CHECK(set_one(list, NvSciBufGeneralAttrKey_RequiredPerm, &no_perm, sizeof no_perm) ==
-        NvSciError_BadParameter);
-  CHECK(set_one(list, NvSciBufGeneralAttrKey_Types, types, 0) == NvSciError_BadParameter);
-  CHECK(set_one(list, NvSciBufGeneralAttrKey_Types, types, sizeof types[0] + 1) ==
-        NvSciError_BadParameter);
-  CHECK(set_one(list, NvSciBufGeneralAttrKey_NeedCpuAccess, NULL, sizeof(bool)) ==
-        NvSciError_BadParameter);
-  CHECK(set_one(list, NvSciBufGeneralAttrKey_NeedCpuAccess, flags, sizeof(bool)) ==
-        NvSciError_Success);
-  CHECK(set_one(list, NvSciBufGeneralAttrKey_EnableCpuCache, flags, sizeof(bool)) ==
-        NvSciError_Success);
-  CHECK(set_one(list, NvSciBufGeneralAttrKey_RequiredPerm, perms, sizeof perms[0]) ==
-        NvSciError_Success);
-  CHECK(set_one(list, NvSciBufGeneralAttrKey_Types, types, sizeof types) == NvSciError_Success);
+  CHECK(refuses(list, NvSciBufGeneralAttrKey_RequiredPerm, perms, 1));
+  CHECK(refuses(list, NvSciBufGeneralAttrKey_RequiredPerm, &no_perm, sizeof no_perm));
+  CHECK(refuses(list, NvSciBufGeneralAttrKey_Types, types, 0));
+  CHECK(refuses(list, NvSciBufGeneralAttrKey_Types, types, sizeof types[0] + 1));
+  CHECK(refuses(list, NvSciBufGeneralAttrKey_NeedCpuAccess, NULL, sizeof(bool)));
+  CHECK(takes(list, NvSciBufGeneralAttrKey_NeedCpuAccess, flags, sizeof(bool)));
+  CHECK(takes(list, NvSciBufGeneralAttrKey_EnableCpuCache, flags, sizeof(bool)));
+  CHECK(takes(list, NvSciBufGeneralAttrKey_RequiredPerm, perms, sizeof perms[0]));
+  CHECK(takes(list, NvSciBufGeneralAttrKey_Types, types, sizeof types));
   NvSciBufAttrListFree(list);
 }
 

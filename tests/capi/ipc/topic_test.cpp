@@ -12,6 +12,7 @@
 #include "capi/owned.h"
 #include "halyard/topic.h"
 #include "ipc/peer.h"
+#include "support/result.h"
 
 namespace {
 
@@ -45,21 +46,15 @@ Topic join_commands(const std::string& name, const hal_topic_config* config = nu
 
 int send(const Topic& topic, std::uint64_t number) {
   const Command command{number, 0.5F, 3};
-  return hal_topic_send(topic.get(), &command, sizeof command);
+  return hal_topic_send(topic, &command, sizeof command);
 }
 
 /// The number of the next command, -1: none.
 std::int64_t next(const Topic& topic, std::uint64_t* lost = nullptr) {
   Command command;
-  const int got = hal_topic_recv_struct(topic.get(), 0, &command, sizeof command, lost);
+  const int got = hal_topic_recv_struct(topic, 0, &command, sizeof command, lost);
   EXPECT_GE(got, 0) << hal_last_error();
   return got == 1 ? static_cast<std::int64_t>(command.number) : -1;
-}
-
-hal_topic_stats stats_of(const Topic& topic) {
-  hal_topic_stats stats;
-  EXPECT_EQ(hal_topic_get_stats(topic.get(), &stats), 0) << hal_last_error();
-  return stats;
 }
 
 TEST(CapiTopic, is_as_its_config_says) {
@@ -75,16 +70,14 @@ TEST(CapiTopic, is_as_its_config_says) {
   config.max_endpoints = 2;
   config.pool = &small;
   const Topic topic = join(name, HAL_MESSAGE_TENSOR, &config);
-  EXPECT_EQ(hal_topic_name(topic.get()), name);
+  EXPECT_EQ(hal_topic_name(topic), name);
   const hal_topic_stats stats = stats_of(topic);
   EXPECT_EQ(stats.depth, 4U);
   EXPECT_EQ(stats.overflow, HAL_OVERFLOW_DROP_NEWEST);
   EXPECT_EQ(stats.history, 2U);
   EXPECT_EQ(stats.max_endpoints, 2U);
   EXPECT_STREQ(stats.last_error, "");
-  hal_pool_stats pool;
-  ASSERT_EQ(hal_pool_get_stats(Pool(hal_topic_pool(topic.get())).get(), &pool), 0);
-  EXPECT_EQ(pool.pool_size, small.pool_size);
+  EXPECT_EQ(stats_of(Pool(hal_topic_pool(topic))).pool_size, small.pool_size);
   // As the topic has it.
   const Topic second = join(name);
   EXPECT_EQ(stats_of(second).depth, 4U);
@@ -97,36 +90,32 @@ TEST(CapiTopic, refuses_what_it_is_not) {
   const Topic topic = join(name);
   hal_topic_config config = hal_topic_config_default();
   config.depth = 17;
-  EXPECT_ERRNO(nullptr, EEXIST, hal_topic_create(name.c_str(), HAL_MESSAGE_TENSOR, &config));
-  EXPECT_TRUE(says("depth")) << hal_last_error();
-  EXPECT_ERRNO(nullptr, EEXIST, hal_topic_create(name.c_str(), HAL_MESSAGE_IMAGE, nullptr));
-  EXPECT_TRUE(says("halyard.Image")) << hal_last_error();
+  EXPECT_ERROR(nullptr, EEXIST, "depth",
+               hal_topic_create(name.c_str(), HAL_MESSAGE_TENSOR, &config));
+  EXPECT_ERROR(nullptr, EEXIST, "halyard.Image",
+               hal_topic_create(name.c_str(), HAL_MESSAGE_IMAGE, nullptr));
   EXPECT_ERRNO(nullptr, EINVAL, hal_topic_create("", HAL_MESSAGE_IMAGE, nullptr));
   EXPECT_ERRNO(nullptr, EINVAL, hal_topic_create("a//b", HAL_MESSAGE_IMAGE, nullptr));
   EXPECT_ERRNO(nullptr, EINVAL, hal_topic_create("x", static_cast<hal_message_type>(5), nullptr));
-  const auto refuses = [](auto member, auto value) {
+  const auto expect_refusal = [](const char* word, auto member, auto value) {
     hal_topic_config wrong = hal_topic_config_default();
     wrong.*member = value;
-    errno = 0;
-    const Topic none(hal_topic_create("wrong", HAL_MESSAGE_IMAGE, &wrong));
-    return !none && errno == EINVAL;
+    EXPECT_ERROR(nullptr, EINVAL, word, hal_topic_create("wrong", HAL_MESSAGE_IMAGE, &wrong));
   };
-  EXPECT_TRUE(refuses(&hal_topic_config::depth, 0));
-  EXPECT_TRUE(refuses(&hal_topic_config::depth, -2));
-  EXPECT_TRUE(says("depth")) << hal_last_error();
-  EXPECT_TRUE(refuses(&hal_topic_config::history, 4097));
-  EXPECT_TRUE(refuses(&hal_topic_config::max_endpoints, 1025));
-  EXPECT_TRUE(refuses(&hal_topic_config::overflow, 3));
-  EXPECT_TRUE(refuses(&hal_topic_config::role, 0));
-  EXPECT_TRUE(refuses(&hal_topic_config::role, 4));
-  EXPECT_TRUE(says("role")) << hal_last_error();
+  expect_refusal("depth", &hal_topic_config::depth, 0);
+  expect_refusal("depth", &hal_topic_config::depth, -2);
+  expect_refusal("history", &hal_topic_config::history, 4097);
+  expect_refusal("max_endpoints", &hal_topic_config::max_endpoints, 1025);
+  expect_refusal("overflow", &hal_topic_config::overflow, 3);
+  expect_refusal("role", &hal_topic_config::role, 0);
+  expect_refusal("role", &hal_topic_config::role, 4);
 }
 
 TEST(CapiTopic, refuses_what_no_struct_is) {
   const auto refuses = [](const char* name, std::size_t size, std::size_t alignment) {
     errno = 0;
-    const Topic none(hal_topic_create_struct("wrong", name, size, alignment, nullptr));
-    return !none && errno == EINVAL;
+    return !Topic(hal_topic_create_struct("wrong", name, size, alignment, nullptr)) &&
+           errno == EINVAL;
   };
   EXPECT_TRUE(refuses("", 16, 8));
   EXPECT_TRUE(refuses(std::string(201, 'x').c_str(), 16, 8));
@@ -140,27 +129,24 @@ TEST(CapiTopic, refuses_what_no_struct_is) {
 
 TEST(CapiTopic, carries_plain_structs_between_c_and_cpp) {
   const std::string name = next_name();
-  auto cpp = halyard::Topic<Command>::create(name);
-  ASSERT_TRUE(cpp) << cpp.error().message();
+  ASSERT_VALUE(auto cpp, halyard::Topic<Command>::create(name));
   const Topic c = join_commands(name);
   ASSERT_TRUE(c);
-  ASSERT_TRUE(cpp->send({7, 1.5F, 9}));
-  hal_message* out = nullptr;
+  ASSERT_TRUE(cpp.send({7, 1.5F, 9}));
   std::uint64_t lost = 99;
-  ASSERT_EQ(hal_topic_recv(c.get(), 0, &out, &lost), 1) << hal_last_error();
-  const Message message(out);
+  const Message out = receive(c, 0, &lost);
   EXPECT_EQ(lost, 0U);
   std::size_t size = 0;
-  const auto* const got = static_cast<const Command*>(hal_message_data(message.get(), &size));
+  const auto* const got = static_cast<const Command*>(hal_message_data(out, &size));
   ASSERT_EQ(size, sizeof(Command));
   EXPECT_EQ(got->number, 7U);
   EXPECT_EQ(got->check, 9U);
-  EXPECT_EQ(hal_message_tensor(message.get()), nullptr);
-  EXPECT_ERRNO(nullptr, EINVAL, hal_message_clone_tensor(message.get()));
+  EXPECT_EQ(hal_message_tensor(out), nullptr);
+  EXPECT_ERRNO(nullptr, EINVAL, hal_message_clone_tensor(out));
   hal_sensor_header header;
-  EXPECT_ERRNO(-1, EINVAL, hal_message_header(message.get(), &header));
-  EXPECT_EQ(send(c, 8), 0) << hal_last_error();
-  const auto received = cpp->recv();
+  EXPECT_ERRNO(-1, EINVAL, hal_message_header(out, &header));
+  EXPECT_DONE(send(c, 8));
+  const auto received = cpp.recv();
   ASSERT_TRUE(received);
   EXPECT_EQ(received->number, 8U);
   EXPECT_EQ(received->speed, 0.5F);
@@ -169,11 +155,9 @@ TEST(CapiTopic, carries_plain_structs_between_c_and_cpp) {
                hal_topic_create_struct(name.c_str(), "test.Command", 24, 8, nullptr));
   EXPECT_ERRNO(nullptr, EEXIST,
                hal_topic_create_struct(name.c_str(), "test.Command", 16, 4, nullptr));
-  EXPECT_ERRNO(-1, EINVAL, hal_topic_send(c.get(), &header, 15));
-  EXPECT_TRUE(says("16")) << hal_last_error();
-  EXPECT_ERRNO(-1, EINVAL, hal_topic_recv_struct(c.get(), 0, &header, 17, nullptr));
-  EXPECT_ERRNO(-1, EINVAL, hal_topic_send_tensor(c.get(), nullptr));
-  EXPECT_TRUE(says("test.Command")) << hal_last_error();
+  EXPECT_ERROR(-1, EINVAL, "16", hal_topic_send(c, &header, 15));
+  EXPECT_ERRNO(-1, EINVAL, hal_topic_recv_struct(c, 0, &header, 17, nullptr));
+  EXPECT_ERROR(-1, EINVAL, "test.Command", hal_topic_send_tensor(c, nullptr));
 }
 
 TEST(CapiTopic, says_how_many_were_lost) {
@@ -244,88 +228,80 @@ TEST(CapiTopic, has_roles_history_and_the_latest_alone) {
 
 TEST(CapiTopic, carries_bytes_between_c_and_cpp) {
   const std::string name = next_name();
-  auto cpp = halyard::Topic<std::vector<std::byte>>::create(name);
-  ASSERT_TRUE(cpp) << cpp.error().message();
+  ASSERT_VALUE(auto cpp, halyard::Topic<std::vector<std::byte>>::create(name));
   const Topic c = join(name, HAL_MESSAGE_BYTES);
-  EXPECT_EQ(hal_topic_send(c.get(), "hello", 5), 0) << hal_last_error();
-  EXPECT_EQ(hal_topic_send(c.get(), nullptr, 0), 0) << hal_last_error();
-  EXPECT_ERRNO(-1, EINVAL, hal_topic_send(c.get(), nullptr, 5));
-  auto got = cpp->recv();
+  EXPECT_DONE(hal_topic_send(c, "hello", 5));
+  EXPECT_DONE(hal_topic_send(c, nullptr, 0));
+  EXPECT_ERRNO(-1, EINVAL, hal_topic_send(c, nullptr, 5));
+  auto got = cpp.recv();
   ASSERT_TRUE(got);
   EXPECT_EQ(got->size(), 5U);
   EXPECT_EQ((*got)[4], std::byte{'o'});
-  got = cpp->recv();
+  got = cpp.recv();
   ASSERT_TRUE(got);
   EXPECT_TRUE(got->empty());
-  ASSERT_TRUE(cpp->send(std::vector<std::byte>(70000, std::byte{3})));
-  ASSERT_TRUE(cpp->send({}));
+  ASSERT_TRUE(cpp.send(std::vector<std::byte>(70000, std::byte{3})));
+  ASSERT_TRUE(cpp.send({}));
   std::size_t size = 0;
   for (const std::size_t wanted : {70000, 0}) {
-    hal_message* out = nullptr;
-    ASSERT_EQ(hal_topic_recv(c.get(), -1, &out, nullptr), 1) << hal_last_error();
-    const Message message(out);
-    const auto* const bytes =
-        static_cast<const std::uint8_t*>(hal_message_data(message.get(), &size));
+    const Message out = receive(c, -1);
+    const auto* const bytes = static_cast<const std::uint8_t*>(hal_message_data(out, &size));
     ASSERT_NE(bytes, nullptr);
     EXPECT_EQ(size, wanted);
     EXPECT_TRUE(std::all_of(bytes, bytes + size, [](int byte) { return byte == 3; }));
-    EXPECT_EQ(hal_message_tensor(message.get()), nullptr);
+    EXPECT_EQ(hal_message_tensor(out), nullptr);
   }
 }
 
 TEST(CapiTopic, carries_tensors_without_copies) {
   const std::string name = next_name();
   const Topic from = join(name);
-  auto cpp = halyard::Topic<halyard::Tensor>::create(name);
-  ASSERT_TRUE(cpp) << cpp.error().message();
+  ASSERT_VALUE(auto cpp, halyard::Topic<halyard::Tensor>::create(name));
   const Topic to = join(name);
   const std::size_t shape[2] = {8, 4};
-  const Tensor tensor(hal_topic_alloc_tensor(from.get(), HAL_DTYPE_F32, shape, 2));
+  const Tensor tensor(hal_topic_alloc_tensor(from, HAL_DTYPE_F32, shape, 2));
   ASSERT_TRUE(tensor) << hal_last_error();
   fill(tensor, 1);
-  ASSERT_EQ(hal_topic_send_tensor(from.get(), tensor.get()), 0) << hal_last_error();
+  ASSERT_DONE(hal_topic_send_tensor(from, tensor));
   EXPECT_EQ(stats_of(from).copied, 0U);
-  EXPECT_EQ(cpp->recv()->shape()[1], 4U);
-  hal_message* out = nullptr;
-  ASSERT_EQ(hal_topic_recv(to.get(), 0, &out, nullptr), 1);
-  Message message(out);
-  EXPECT_EQ(hal_tensor_dtype(hal_message_tensor(message.get())), HAL_DTYPE_F32);
-  const Tensor kept(hal_message_clone_tensor(message.get()));
+  EXPECT_EQ(cpp.recv()->shape()[1], 4U);
+  Message message = receive(to);
+  EXPECT_EQ(hal_tensor_dtype(hal_message_tensor(message)), HAL_DTYPE_F32);
+  const Tensor kept(hal_message_clone_tensor(message));
   hal_sensor_header header;
-  EXPECT_ERRNO(-1, EINVAL, hal_message_header(message.get(), &header));
+  EXPECT_ERRNO(-1, EINVAL, hal_message_header(message, &header));
   message.reset();
   EXPECT_EQ(byte_at(kept, 100), 100);
   // Nobody writes what was sent.
-  const Map map(hal_tensor_map_create(tensor.get()));
-  EXPECT_EQ(hal_tensor_map_data(map.get()), nullptr);
+  const Map map(hal_tensor_map_create(tensor));
+  EXPECT_EQ(hal_tensor_map_data(map), nullptr);
   // Other memory is copied.
   const Tensor heap = make_image(4, 4, HAL_PIXEL_FORMAT_GREY);
-  ASSERT_EQ(hal_topic_send_tensor(from.get(), heap.get()), 0) << hal_last_error();
+  ASSERT_DONE(hal_topic_send_tensor(from, heap));
   EXPECT_EQ(stats_of(from).copied, 1U);
   EXPECT_EQ(stats_of(from).copied_bytes, 16U);
-  EXPECT_ERRNO(-1, EINVAL, hal_topic_send(from.get(), "x", 1));
-  EXPECT_ERRNO(-1, EINVAL, hal_topic_send_tensor(from.get(), nullptr));
+  EXPECT_ERRNO(-1, EINVAL, hal_topic_send(from, "x", 1));
+  EXPECT_ERRNO(-1, EINVAL, hal_topic_send_tensor(from, nullptr));
 }
 
 TEST(CapiTopic, waits_for_messages) {
   const std::string name = next_name();
   const Topic from = join_commands(name);
   const Topic to = join_commands(name);
-  EXPECT_FALSE(hal_topic_has_message(to.get()));
-  EXPECT_EQ(hal_topic_wait(to.get(), 1'000'000), 0);
+  EXPECT_FALSE(hal_topic_has_message(to));
+  EXPECT_EQ(hal_topic_wait(to, 1'000'000), 0);
   hal_message* out = nullptr;
-  EXPECT_EQ(hal_topic_recv(to.get(), 1'000'000, &out, nullptr), 0);
+  EXPECT_EQ(hal_topic_recv(to, 1'000'000, &out, nullptr), 0);
   EXPECT_EQ(out, nullptr);
   std::thread sender([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     EXPECT_EQ(send(from, 1), 0);
   });
-  EXPECT_EQ(hal_topic_wait(to.get(), -1), 1);
+  EXPECT_EQ(hal_topic_wait(to, -1), 1);
   sender.join();
-  EXPECT_TRUE(hal_topic_has_message(to.get()));
-  ASSERT_EQ(hal_topic_recv(to.get(), -1, &out, nullptr), 1);
-  hal_message_free(out);
-  pollfd poll = {hal_topic_fd(to.get()), POLLIN, 0};
+  EXPECT_TRUE(hal_topic_has_message(to));
+  ASSERT_TRUE(receive(to, -1));
+  pollfd poll = {hal_topic_fd(to), POLLIN, 0};
   ASSERT_GE(poll.fd, 0);
   EXPECT_EQ(::poll(&poll, 1, 0), 0);
   EXPECT_EQ(send(from, 2), 0);

@@ -12,41 +12,33 @@ void decode_and_draw(hal_decoder_params* params, hal_image_processor* processor,
                      const std::vector<const hal_tensor*>& outputs, hal_tensor* image) {
   const Owned<hal_decoder> decoder(hal_decoder_new(params));
   const Owned<hal_bytetrack> tracker(hal_bytetrack_new_default());
-  hal_detect_box_list* boxes = nullptr;
-  hal_segmentation_list* masks = nullptr;
-  hal_track_info_list* tracks = nullptr;
-  EXPECT_EQ(hal_decoder_decode_tracked(decoder.get(), tracker.get(), 1000, outputs.data(), 2,
-                                       &boxes, &masks, &tracks),
-            0);
-  const Owned<hal_detect_box_list> owned(boxes);
-  const Owned<hal_segmentation_list> owned_masks(masks);
-  const Owned<hal_track_info_list> owned_tracks(tracks);
-  const Owned<hal_tensor> mask(hal_segmentation_to_mask(masks, 0));
+  Boxes boxes;
+  Masks masks;
+  Tracks tracks;
+  EXPECT_DONE(hal_decoder_decode_tracked(decoder, tracker, 1000, outputs.data(), 2, boxes.out(),
+                                         masks.out(), tracks.out()));
+  const Tensor mask(hal_segmentation_to_mask(masks, 0));
   EXPECT_EQ(hal_segmentation_to_mask(masks, 2), nullptr);
-  EXPECT_EQ(hal_decoder_decode(decoder.get(), outputs.data(), 1, &boxes, nullptr), -1);
-  hal_detect_box_list* found = nullptr;
+  EXPECT_EQ(hal_decoder_decode(decoder, outputs.data(), 1, boxes.out(), nullptr), -1);
+  Boxes found;
   const Owned<hal_proto_data> protos(
-      hal_decoder_decode_proto(decoder.get(), outputs.data(), 2, &found));
-  const Owned<hal_detect_box_list> owned_found(found);
-  const Owned<hal_segmentation_list> cut(
-      hal_image_processor_materialize_masks(processor, found, protos.get(), nullptr));
-  EXPECT_EQ(hal_segmentation_list_len(cut.get()), 2U);
-  EXPECT_EQ(hal_image_processor_draw_decoded_masks(processor, image, found, cut.get(), nullptr, 1,
-                                                   nullptr, HAL_COLOR_MODE_CLASS),
-            0)
-      << hal_last_error();
-  EXPECT_EQ(hal_image_processor_draw_masks(processor, decoder.get(), outputs.data(), 2, image,
-                                           image, 1, nullptr, HAL_COLOR_MODE_CLASS, nullptr),
+      hal_decoder_decode_proto(decoder, outputs.data(), 2, found.out()));
+  const Masks cut(hal_image_processor_materialize_masks(processor, found, protos, nullptr));
+  EXPECT_EQ(hal_segmentation_list_len(cut), 2U);
+  EXPECT_DONE(hal_image_processor_draw_decoded_masks(processor, image, found, cut, nullptr, 1,
+                                                     nullptr, HAL_COLOR_MODE_CLASS));
+  EXPECT_EQ(hal_image_processor_draw_masks(processor, decoder, outputs.data(), 2, image, image, 1,
+                                           nullptr, HAL_COLOR_MODE_CLASS, nullptr),
             -1);
-  const Owned<hal_tensor> coefficients(hal_proto_data_take_mask_coefficients(protos.get()));
-  const Owned<hal_track_info_list> active(hal_bytetrack_get_active_tracks(tracker.get()));
-  EXPECT_EQ(hal_track_info_list_len(active.get()), 2U);
+  const Tensor coefficients(hal_proto_data_take_mask_coefficients(protos));
+  const Tracks active(hal_bytetrack_get_active_tracks(tracker));
+  EXPECT_EQ(hal_track_info_list_len(active), 2U);
 }
 
 TEST_F(c_decoder, leaks_nothing_over_a_hundred_thousand_calls) {
   const auto rounds = [&](int count) {
     for (int i = 0; i < count; ++i)
-      decode_and_draw(params.get(), processor.get(), outputs, image.get());
+      decode_and_draw(params, processor, outputs, image);
   };
   rounds(50);
   const std::size_t before = halyard::test::heap_bytes();

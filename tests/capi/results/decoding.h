@@ -11,22 +11,21 @@
 
 namespace halyard::test {
 
-inline Owned<hal_tensor> tensor_of(std::vector<std::size_t> shape,
-                                   const std::vector<float>& values) {
-  Owned<hal_tensor> tensor(
-      hal_tensor_new(HAL_DTYPE_F32, shape.data(), shape.size(), HAL_TENSOR_MEMORY_MEM, nullptr));
-  hal_tensor_map* const map = hal_tensor_map_create(tensor.get());
-  std::memcpy(hal_tensor_map_data(map), values.data(), values.size() * sizeof(float));
-  hal_tensor_map_unmap(map);
-  return tensor;
+inline hal_detect_box box_at(const hal_detect_box_list* list, std::size_t i) {
+  hal_detect_box box{};
+  EXPECT_DONE(hal_detect_box_list_get(list, i, &box));
+  return box;
+}
+inline hal_detect_box only_box(const hal_detect_box_list* list) {
+  EXPECT_EQ(hal_detect_box_list_len(list), 1U) << hal_last_error();
+  return box_at(list, 0);
 }
 
-inline std::vector<std::uint8_t> bytes_of(hal_tensor* tensor) {
-  hal_tensor_map* const map = hal_tensor_map_create(tensor);
-  const auto* const data = static_cast<const std::uint8_t*>(hal_tensor_map_data_const(map));
-  std::vector<std::uint8_t> out(data, data + hal_tensor_map_size(map));
-  hal_tensor_map_unmap(map);
-  return out;
+/// The index of the output, -1: none.
+inline int add_output(hal_decoder_params* params, HalOutputType type,
+                      std::initializer_list<std::size_t> shape) {
+  return hal_decoder_params_add_output(params, type, HAL_DECODER_TYPE_ULTRALYTICS, shape.begin(),
+                                       nullptr, shape.size());
 }
 
 /// Two boxes of two classes, with two coefficients, in 16 columns; prototypes of 8 x 8.
@@ -47,33 +46,26 @@ class c_decoder : public ::testing::Test {
         values.push_back(static_cast<float>(y) - 2.2F);
       }
     protos = tensor_of({1, 8, 8, 2}, values);
-    outputs = {head.get(), protos.get()};
-    params.reset(hal_decoder_params_new());
-    const std::size_t shape[3] = {1, 8, 16}, proto_shape[4] = {1, 8, 8, 2};
-    ASSERT_EQ(hal_decoder_params_add_output(params.get(), HAL_OUTPUT_TYPE_DETECTION,
-                                            HAL_DECODER_TYPE_ULTRALYTICS, shape, nullptr, 3),
-              0);
-    ASSERT_EQ(hal_decoder_params_add_output(params.get(), HAL_OUTPUT_TYPE_PROTOS,
-                                            HAL_DECODER_TYPE_ULTRALYTICS, proto_shape, nullptr, 4),
-              1);
-    decoder.reset(hal_decoder_new(params.get()));
+    outputs = {head, protos};
+    ASSERT_EQ(add_output(params, HAL_OUTPUT_TYPE_DETECTION, {1, 8, 16}), 0);
+    ASSERT_EQ(add_output(params, HAL_OUTPUT_TYPE_PROTOS, {1, 8, 8, 2}), 1);
+    decoder.reset(hal_decoder_new(params));
     ASSERT_NE(decoder, nullptr) << hal_last_error();
-    processor.reset(hal_image_processor_new());
-    image.reset(
-        hal_tensor_new_image(40, 32, HAL_PIXEL_FORMAT_RGBA, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_MEM));
+  }
+  Owned<hal_proto_data> decode_proto(Boxes& boxes) const {
+    return Owned<hal_proto_data>(hal_decoder_decode_proto(decoder, outputs.data(), 2, boxes.out()));
   }
   std::vector<std::uint8_t> pixel(std::size_t x, std::size_t y) {
-    const auto bytes = bytes_of(image.get());
-    const std::size_t at = 4 * (40 * y + x);
-    return {bytes.begin() + static_cast<std::ptrdiff_t>(at),
-            bytes.begin() + static_cast<std::ptrdiff_t>(at) + 4};
+    const auto bytes = bytes_of(image);
+    const auto* const at = bytes.data() + 4 * (40 * y + x);
+    return {at, at + 4};
   }
 
-  Owned<hal_tensor> head, protos, image;
+  Tensor head, protos, image = make_image(40, 32, HAL_PIXEL_FORMAT_RGBA);
   std::vector<const hal_tensor*> outputs;
-  Owned<hal_decoder_params> params;
+  Owned<hal_decoder_params> params{hal_decoder_params_new()};
   Owned<hal_decoder> decoder;
-  Owned<hal_image_processor> processor;
+  Processor processor{hal_image_processor_new()};
 };
 
 }  // namespace halyard::test

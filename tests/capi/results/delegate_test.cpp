@@ -3,13 +3,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 #include <vector>
 
-#include "halyard/hal.h"
+#include "capi/owned.h"
 
 namespace {
+
+using namespace halyard::test;
 
 class delegates : public ::testing::TestWithParam<const char*> {
  protected:
@@ -28,7 +29,7 @@ TEST_P(delegates, tell_of_their_tensors) {
   EXPECT_EQ(hal_delegate_has_dmabuf(library, delegate), 1);
   EXPECT_EQ(hal_delegate_has_dmabuf(library, library), 0);
   hal_dmabuf_tensor_info info;
-  ASSERT_EQ(hal_delegate_tensor_info(library, delegate, 0, &info, sizeof info), 0);
+  ASSERT_DONE(hal_delegate_tensor_info(library, delegate, 0, &info, sizeof info));
   EXPECT_EQ(info.size, 48U);
   EXPECT_EQ(info.offset, 4096U);
   EXPECT_EQ(info.ndim, 3U);
@@ -44,46 +45,38 @@ TEST_P(delegates, and_their_users_may_be_of_different_versions) {
     std::size_t later[4];
   } grown;
   std::memset(&grown, 0xFF, sizeof grown);
-  ASSERT_EQ(hal_delegate_tensor_info(library, delegate, 0, &grown.info, sizeof grown), 0);
+  ASSERT_DONE(hal_delegate_tensor_info(library, delegate, 0, &grown.info, sizeof grown));
   EXPECT_EQ(grown.info.size, 48U);
   for (const std::size_t member : grown.later)
     EXPECT_EQ(member, 0U);
-  errno = 0;
-  EXPECT_EQ(hal_delegate_tensor_info(library, delegate, 0, &grown.info, 95), -1);
-  EXPECT_EQ(errno, EINVAL);
+  EXPECT_ERRNO(-1, EINVAL, hal_delegate_tensor_info(library, delegate, 0, &grown.info, 95));
   hal_camera_adaptor_format_info format;
-  EXPECT_EQ(hal_delegate_format_info(library, delegate, "rgba", &format, 15), -1);
-  EXPECT_EQ(errno, EINVAL);
+  EXPECT_ERRNO(-1, EINVAL, hal_delegate_format_info(library, delegate, "rgba", &format, 15));
 }
 
 TEST_P(delegates, fail_with_their_own_errno) {
   hal_dmabuf_tensor_info info;
-  const auto failed_with = [&](int index) {
-    errno = 0;
-    return hal_delegate_tensor_info(library, delegate, index, &info, sizeof info) == -1 ? errno : 0;
+  const auto tell = [&](int index) {
+    return hal_delegate_tensor_info(library, delegate, index, &info, sizeof info);
   };
-  EXPECT_EQ(failed_with(-1), EINVAL);
-  EXPECT_EQ(failed_with(4), ERANGE);
-  EXPECT_EQ(failed_with(3), EIO);  // it sets none
-  EXPECT_EQ(hal_delegate_sync_for_device(library, delegate, 0), 0);
-  EXPECT_EQ(hal_delegate_sync_for_cpu(library, delegate, 2), 0);
-  EXPECT_EQ(hal_delegate_sync_for_cpu(library, delegate, 3), -1);
-  EXPECT_EQ(errno, ERANGE);
+  EXPECT_ERRNO(-1, EINVAL, tell(-1));
+  EXPECT_ERRNO(-1, ERANGE, tell(4));
+  EXPECT_ERRNO(-1, EIO, tell(3)) << "it sets none";
+  EXPECT_DONE(hal_delegate_sync_for_device(library, delegate, 0));
+  EXPECT_DONE(hal_delegate_sync_for_cpu(library, delegate, 2));
+  EXPECT_ERRNO(-1, ERANGE, hal_delegate_sync_for_cpu(library, delegate, 3));
   EXPECT_EQ(hal_delegate_tensor(library, delegate, 2), nullptr);  // of no shape
   EXPECT_EQ(errno, ENOTSUP);
 }
 
 TEST_P(delegates, share_their_memory) {
-  hal_tensor* const tensor = hal_delegate_tensor(library, delegate, 0);
-  ASSERT_NE(tensor, nullptr) << hal_last_error();
+  Tensor tensor(hal_delegate_tensor(library, delegate, 0));
+  ASSERT_TRUE(tensor) << hal_last_error();
   EXPECT_EQ(hal_tensor_len(tensor), 48U);
-  hal_tensor_map* const map = hal_tensor_map_create(tensor);
-  ASSERT_NE(map, nullptr);
-  std::memset(hal_tensor_map_data(map), 0x5A, 48);
-  hal_tensor_map_unmap(map);
-  hal_tensor_free(tensor);
+  paint(tensor, 0x5A);
+  tensor.reset();
   hal_dmabuf_tensor_info info;
-  ASSERT_EQ(hal_delegate_tensor_info(library, delegate, 0, &info, sizeof info), 0);
+  ASSERT_DONE(hal_delegate_tensor_info(library, delegate, 0, &info, sizeof info));
   std::vector<unsigned char> bytes(50);
   ASSERT_EQ(::pread(info.fd, bytes.data(), 50, 4095), 50);  // the descriptor is open still
   EXPECT_EQ(bytes[0], 0);
@@ -96,21 +89,17 @@ TEST_P(delegates, tell_of_camera_formats) {
   EXPECT_EQ(hal_delegate_has_camera_adaptor(library, delegate, "rgba"), 1);
   EXPECT_EQ(hal_delegate_has_camera_adaptor(library, delegate, "yuyv"), 0);
   hal_camera_adaptor_format_info format;
-  ASSERT_EQ(hal_delegate_format_info(library, delegate, "rgba", &format, sizeof format), 0);
+  ASSERT_DONE(hal_delegate_format_info(library, delegate, "rgba", &format, sizeof format));
   EXPECT_EQ(format.input_channels, 4);
   EXPECT_EQ(format.output_channels, 3);
   EXPECT_STREQ(format.fourcc, "RGBA");
-  errno = 0;
-  EXPECT_EQ(hal_delegate_format_info(library, delegate, "yuyv", &format, sizeof format), -1);
-  EXPECT_EQ(errno, ENOTSUP);
+  EXPECT_ERRNO(-1, ENOTSUP,
+               hal_delegate_format_info(library, delegate, "yuyv", &format, sizeof format));
 }
 
 TEST(delegate_libraries, that_are_none_are_refused) {
-  errno = 0;
-  EXPECT_EQ(hal_delegate_open("/nowhere/delegate.so"), nullptr);
-  EXPECT_EQ(errno, ENOENT);
-  EXPECT_EQ(hal_delegate_open("libm.so.6"), nullptr);
-  EXPECT_EQ(errno, ENOTSUP);
+  EXPECT_ERRNO(nullptr, ENOENT, hal_delegate_open("/nowhere/delegate.so"));
+  EXPECT_ERRNO(nullptr, ENOTSUP, hal_delegate_open("libm.so.6"));
 }
 
 INSTANTIATE_TEST_SUITE_P(in_c_and_cpp, delegates,

@@ -6,11 +6,9 @@
 
 #include "documents.h"
 
-namespace halyard {
+namespace halyard::test {
 namespace {
 
-using test::expect_refusal;
-using test::expect_wrong;
 using enum OutputRole;
 
 OutputDescription output(OutputRole role, std::vector<std::size_t> shape,
@@ -159,7 +157,7 @@ TEST(Arrangement, refuses_what_does_not_go_together) {
   expect_wrong(arrangement_of(of({})), "no output to decode: 0 outputs");
   expect_wrong(arrangement_of(of({output(auxiliary, {1})})), "1 outputs, all auxiliary");
   expect_wrong(arrangement_of(of({whole, output(segmentation, {1, 9, 9, 3}, Family::modelpack)})),
-               "outputs[1].decoder: modelpack, outputs[0] is ultralytics");
+               "one family of networks: outputs[1].decoder: modelpack, outputs[0] is ultralytics");
   expect_refusal(arrangement_of(of({split_boxes})), Errc::unsupported,
                  "decoder ultralytics: boxes [1, 4, 8400]; known: boxes and scores");
   expect_refusal(arrangement_of(of({whole, whole})), Errc::unsupported, "one detection");
@@ -169,4 +167,4 @@ TEST(Arrangement, refuses_what_does_not_go_together) {
 }
 
 }  // namespace
-}  // namespace halyard
+}  // namespace halyard::test

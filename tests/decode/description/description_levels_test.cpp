@@ -7,12 +7,8 @@
 
 #include "documents.h"
 
-namespace halyard {
+namespace halyard::test {
 namespace {
-
-using test::expect_refusal;
-using test::expect_wrong;
-using test::read_outputs;
 
 std::string part(const std::string& name, const std::string& type, const std::string& keys) {
   return R"({"name": ")" + name + R"(", "type": ")" + type + R"(", "dtype": "int8", )" + keys + "}";
@@ -48,27 +44,23 @@ Result<ModelDescription> levels(const std::string& b8, const std::string& b16,
 }
 
 TEST(DescriptionLevels, are_read_whole) {
-  const auto d = levels(
-      R"("stride": [8, 8], "scale_index": 0, "shape": [1, 64, 12, 12],
+  std::string scales = "0.5";
+  for (int i = 1; i < 64; ++i)
+    scales += ", 0.25";
+  ASSERT_VALUE(const auto d, levels(
+                                 R"("stride": [8, 8], "scale_index": 0, "shape": [1, 64, 12, 12],
          "dshape": [{"batch": 1}, {"num_features": 64}, {"height": 12}, {"width": 12}],
          "quantization": {"scale": [)" +
-          [] {
-            std::string scales = "0.5";
-            for (int i = 1; i < 64; ++i)
-              scales += ", 0.25";
-            return scales;
-          }() +
-          R"(], "zero_point": 3, "axis": 1, "dtype": "int8"})",
-      R"("stride": 16, "shape": [1, 64, 6, 6],
+                                     scales + R"(], "zero_point": 3, "axis": 1, "dtype": "int8"})",
+                                 R"("stride": 16, "shape": [1, 64, 6, 6],
          "dshape": [["batch", 1], ["num_features", 64], ["height", 6], ["width", 6]])",
-      R"("stride": 8, "shape": [1, 3, 12, 12],
+                                 R"("stride": 8, "shape": [1, 3, 12, 12],
          "dshape": [["batch", 1], ["num_classes", 3], ["height", 12], ["width", 12]])",
-      R"("stride": 16, "shape": [1, 3, 6, 6],
-         "dshape": [["batch", 1], ["num_classes", 3], ["height", 6], ["width", 6]])");
-  ASSERT_TRUE(d) << d.error().message();
-  EXPECT_TRUE(d->warnings.empty());
-  ASSERT_EQ(d->outputs.size(), 2U);
-  const OutputDescription& boxes = d->outputs[0];
+                                 R"("stride": 16, "shape": [1, 3, 6, 6],
+         "dshape": [["batch", 1], ["num_classes", 3], ["height", 6], ["width", 6]])"));
+  EXPECT_TRUE(d.warnings.empty());
+  ASSERT_EQ(d.outputs.size(), 2U);
+  const OutputDescription& boxes = d.outputs[0];
   EXPECT_EQ(boxes.encoding, BoxEncoding::dfl);
   EXPECT_EQ(boxes.shape, (std::vector<std::size_t>{1, 4, 180}));
   ASSERT_EQ(boxes.parts.size(), 2U);
@@ -83,7 +75,7 @@ TEST(DescriptionLevels, are_read_whole) {
   EXPECT_EQ(level.quantization->scale_at(0), 0.5F);
   EXPECT_EQ(level.quantization->scale_at(63), 0.25F);
   EXPECT_EQ(level.quantization->zero_point, std::vector<std::int32_t>(64, 3));
-  EXPECT_EQ(d->outputs[1].activation, Activation::sigmoid);
+  EXPECT_EQ(d.outputs[1].activation, Activation::sigmoid);
 }
 
 TEST(DescriptionLevels, come_in_any_order) {
@@ -213,4 +205,4 @@ TEST(DescriptionLevels, cells_cover_the_input) {
 }
 
 }  // namespace
-}  // namespace halyard
+}  // namespace halyard::test

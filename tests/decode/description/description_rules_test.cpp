@@ -7,12 +7,8 @@
 
 #include "documents.h"
 
-namespace halyard {
+namespace halyard::test {
 namespace {
-
-using test::expect_refusal;
-using test::expect_wrong;
-using test::read_outputs;
 
 Result<ModelDescription> detection(const std::string& keys) {
   return read_outputs(R"({"type": "detection", )" + keys + "}");
@@ -51,12 +47,13 @@ TEST(DescriptionRules, padding_is_1_and_coordinates_are_4) {
 }
 
 TEST(DescriptionRules, unknown_names_are_warned_of) {
-  const auto d = read_outputs(
-      R"({"type": "classification", "dshape": [["batch", 1], ["hue", 7], ["shade", 1]]})");
-  ASSERT_TRUE(d) << d.error().message();
-  EXPECT_EQ(d->outputs[0].axes[1], AxisName::unknown);
-  EXPECT_EQ(d->warnings.size(), 2U);
-  EXPECT_EQ(d->warnings[0], "outputs[0].dshape[1][1]: unknown name of an axis");
+  ASSERT_VALUE(
+      const auto d,
+      read_outputs(
+          R"({"type": "classification", "dshape": [["batch", 1], ["hue", 7], ["shade", 1]]})"));
+  EXPECT_EQ(d.outputs[0].axes[1], AxisName::unknown);
+  EXPECT_EQ(d.warnings.size(), 2U);
+  EXPECT_EQ(d.warnings[0], "outputs[0].dshape[1][1]: unknown name of an axis");
 }
 
 TEST(DescriptionRules, ranks_follow_the_role) {
@@ -237,19 +234,18 @@ TEST(DescriptionRules, codings_belong_to_roles) {
 }
 
 TEST(DescriptionRules, units_belong_to_boxes) {
-  const auto d = read_outputs(R"({"type": "scores", "shape": [1, 7, 9], "normalized": true})");
-  ASSERT_TRUE(d) << d.error().message();
-  EXPECT_FALSE(d->outputs[0].box_units);
-  EXPECT_EQ(d->warnings.size(), 1U);
+  ASSERT_VALUE(const auto d,
+               read_outputs(R"({"type": "scores", "shape": [1, 7, 9], "normalized": true})"));
+  EXPECT_FALSE(d.outputs[0].box_units);
+  EXPECT_EQ(d.warnings.size(), 1U);
 }
 
 TEST(DescriptionRules, floats_are_not_quantized) {
-  const auto d = detection(
-      R"("shape": [1, 9, 20], "dtype": "float32",
-         "quantization": {"scale": 0.5, "dtype": "float32"})");
-  ASSERT_TRUE(d) << d.error().message();
-  EXPECT_FALSE(d->outputs[0].quantization);
-  EXPECT_EQ(d->warnings.size(), 1U);
+  ASSERT_VALUE(const auto d, detection(
+                                 R"("shape": [1, 9, 20], "dtype": "float32",
+         "quantization": {"scale": 0.5, "dtype": "float32"})"));
+  EXPECT_FALSE(d.outputs[0].quantization);
+  EXPECT_EQ(d.warnings.size(), 1U);
   EXPECT_TRUE(detection(R"("shape": [1, 9, 20], "quantization": {"scale": 1, "dtype": "float16"})")
                   ->warnings.empty());
 }
@@ -319,4 +315,4 @@ TEST(DescriptionRules, roots_made_by_hand_are_checked) {
 }
 
 }  // namespace
-}  // namespace halyard
+}  // namespace halyard::test

@@ -8,10 +8,8 @@
 #include "documents.h"
 #include "halyard/describe.h"
 
-namespace halyard {
+namespace halyard::test {
 namespace {
-
-using test::expect_refusal;
 
 ModelDescription with_labels(std::vector<std::string> labels) {
   ModelDescription out;
@@ -43,9 +41,8 @@ TEST(DescriptionSize, a_document_is_as_long_as_is_read) {
   const auto longest = with_labels({label});
   ASSERT_EQ(longest.to_json().size(), DocumentLimits::json_bytes);
   EXPECT_TRUE(validate(longest));
-  const auto read = ModelDescription::from_json(longest.to_json());
-  ASSERT_TRUE(read) << read.error().message();
-  EXPECT_EQ(read->labels, longest.labels);
+  ASSERT_VALUE(const auto read, ModelDescription::from_json(longest.to_json()));
+  EXPECT_EQ(read.labels, longest.labels);
   label += 'x';
   expect_refusal(validate(with_labels({label})), Errc::exhausted, "for 1 labels, at most 4 MiB");
 }
@@ -73,9 +70,8 @@ TEST(DescriptionSize, labels_beside_a_model_are_refused_with_the_limit) {
   metadata.attachments[0].text = lines.substr(0, 0);
   for (int i = 0; i < 80; ++i)
     metadata.attachments[0].text += std::string(5000, '\x02') + "\n";
-  const auto fits = infer_description(metadata);
-  ASSERT_TRUE(fits) << fits.error().message();
-  EXPECT_TRUE(ModelDescription::from_json(fits->to_json()));
+  ASSERT_VALUE(const auto fits, infer_description(metadata));
+  EXPECT_TRUE(ModelDescription::from_json(fits.to_json()));
 }
 
 TEST(DescriptionSize, values_are_counted_as_they_are_written) {
@@ -87,4 +83,4 @@ TEST(DescriptionSize, values_are_counted_as_they_are_written) {
 }
 
 }  // namespace
-}  // namespace halyard
+}  // namespace halyard::test

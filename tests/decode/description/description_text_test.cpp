@@ -6,10 +6,8 @@
 
 #include "documents.h"
 
-namespace halyard {
+namespace halyard::test {
 namespace {
-
-using test::expect_refusal;
 
 constexpr const char* smallest = R"({"outputs": [{"type": "detection", "shape": [1, 84, 8400]}], )";
 
@@ -135,20 +133,20 @@ TEST(DescriptionText, broken_text_is_malformed_with_its_line) {
 }
 
 TEST(DescriptionText, aliases_mean_the_last_anchor_of_their_name) {
-  const auto d = ModelDescription::from_yaml(
-      "? [complex, key]\n: &a x\nlabels: [*a, &a y, *a, &b \"1\", *b]\n"
-      "outputs: [{type: detection, shape: &s [1, 9, 20]}]\nx: {k: *s, *a : [*s]}");
-  ASSERT_TRUE(d) << d.error().message();
-  EXPECT_EQ(d->labels, (std::vector<std::string>{"x", "y", "y", "1", "1"}));
-  EXPECT_EQ(d->outputs[0].shape, (std::vector<std::size_t>{1, 9, 20}));
+  ASSERT_VALUE(const auto d,
+               ModelDescription::from_yaml(
+                   "? [complex, key]\n: &a x\nlabels: [*a, &a y, *a, &b \"1\", *b]\n"
+                   "outputs: [{type: detection, shape: &s [1, 9, 20]}]\nx: {k: *s, *a : [*s]}"));
+  EXPECT_EQ(d.labels, (std::vector<std::string>{"x", "y", "y", "1", "1"}));
+  EXPECT_EQ(d.outputs[0].shape, (std::vector<std::size_t>{1, 9, 20}));
 }
 
 TEST(DescriptionText, numbers_of_yaml_start_as_numbers_do) {
-  const auto d = ModelDescription::from_yaml(
-      "labels: [inf, nan, infinity, .5x, a1]\noutputs: [{type: detection, shape: [1, 9, 20]}]");
-  ASSERT_TRUE(d) << d.error().message();
-  EXPECT_EQ(d->labels, (std::vector<std::string>{"inf", "nan", "infinity", ".5x", "a1"}));
+  ASSERT_VALUE(const auto d,
+               ModelDescription::from_yaml("labels: [inf, nan, infinity, .5x, a1]\noutputs: "
+                                           "[{type: detection, shape: [1, 9, 20]}]"));
+  EXPECT_EQ(d.labels, (std::vector<std::string>{"inf", "nan", "infinity", ".5x", "a1"}));
 }
 
 }  // namespace
-}  // namespace halyard
+}  // namespace halyard::test

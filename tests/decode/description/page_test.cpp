@@ -8,6 +8,7 @@
 
 #include "halyard/decode.h"
 #include "halyard/describe.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -34,9 +35,8 @@ TEST(Page, documents_of_the_page_are_read_without_a_warning) {
       ASSERT_TRUE(d) << d.error().message() << text;
       EXPECT_TRUE(d->warnings.empty()) << text;
       EXPECT_TRUE(arrangement_of(*d)) << text;
-      const auto again = ModelDescription::from_json(d->to_json());
-      ASSERT_TRUE(again) << again.error().message();
-      EXPECT_EQ(*again, *d);
+      ASSERT_VALUE(const auto again, ModelDescription::from_json(d->to_json()));
+      EXPECT_EQ(again, *d);
       ++count;
     }
   }
@@ -44,9 +44,8 @@ TEST(Page, documents_of_the_page_are_read_without_a_warning) {
 }
 
 TEST(Page, code_of_the_page_runs) {
-  const auto decoder = describe_my_network();
-  ASSERT_TRUE(decoder) << decoder.error().message();
-  EXPECT_EQ(decoder->class_count(), 2U);
+  ASSERT_VALUE(const auto decoder, describe_my_network());
+  EXPECT_EQ(decoder.class_count(), 2U);
 }
 
 TEST(Page, explain_tells_sources_and_what_was_passed_over) {
@@ -54,13 +53,11 @@ TEST(Page, explain_tells_sources_and_what_was_passed_over) {
   metadata.file = "boats.onnx";
   metadata.outputs = {{"out", DType::f32, {1, 6, 8400}, {}, {}}};
   metadata.metadata = {{"names", "{0: 'boat', 1: 'buoy'}"}, {"imgsz", "big"}};
-  auto model = infer_description(metadata);
-  ASSERT_TRUE(model) << model.error().message();
-  const auto decoder = Decoder::create(*std::move(model));
-  ASSERT_TRUE(decoder) << decoder.error().message();
+  ASSERT_VALUE(auto model, infer_description(metadata));
+  ASSERT_VALUE(const auto decoder, Decoder::create(std::move(model)));
   for (const char* words : {"labels: from metadata \"names\" of boats.onnx",
                             "warning: metadata \"imgsz\" of boats.onnx: ignored"})
-    EXPECT_NE(decoder->explain().find(words), std::string::npos) << decoder->explain();
+    EXPECT_NE(decoder.explain().find(words), std::string::npos) << decoder.explain();
 }
 
 }  // namespace

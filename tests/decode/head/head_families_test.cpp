@@ -16,8 +16,7 @@ namespace {
 
 // Small, so that sanitizers get through it.
 PresetOptions options_for(std::string_view family) {
-  PresetOptions options;
-  options.input = {128, 96};
+  PresetOptions options{.input = {128, 96}};
   if (family == "modelpack-split") options.anchors = {{{0.1F, 0.2F}}, {{0.3F, 0.4F}, {0.5F, 0.5F}}};
   return options;
 }
@@ -39,24 +38,21 @@ std::vector<Tensor> random_outputs(const ModelDescription& description) {
 
 void expect_map(const ModelDescription& description, const std::vector<Tensor>& outputs) {
   EXPECT_FAILS(Decoder::create(description), Errc::unsupported);
-  SemanticOptions options;
-  options.layout = description.outputs[0].axes.back() == AxisName::num_classes
-                       ? SemanticLayout::classes_last
-                       : SemanticLayout::classes_first;
+  const SemanticOptions options{.layout =
+                                    description.outputs[0].axes.back() == AxisName::num_classes
+                                        ? SemanticLayout::classes_last
+                                        : SemanticLayout::classes_first};
   Tensor map = *Tensor::create(DType::u8, {96, 128}, Memory::mem);
-  const Status made = semantic_map(outputs[0], options, map);
-  EXPECT_TRUE(made) << made.error().message();
+  EXPECT_OK(semantic_map(outputs[0], options, map));
 }
 
 void expect_parts(std::string_view family, const ModelDescription& description,
                   const std::vector<Tensor>& outputs) {
   DecodeOptions options;
   options.score_threshold = 0.005F;  // of noise among 91 classes
-  const auto decoder = Decoder::create(description, options);
-  ASSERT_TRUE(decoder) << decoder.error().message();
+  ASSERT_VALUE(const auto decoder, Decoder::create(description, options));
   Decoded out;
-  const Status done = decoder->decode_into(outputs, out);
-  ASSERT_TRUE(done) << done.error().message();
+  ASSERT_OK(decoder.decode_into(outputs, out));
   const std::size_t count = out.detections.size();
   if (family.ends_with("-cls")) {
     EXPECT_EQ(out.classes.size(), options.top_classes);
@@ -78,13 +74,12 @@ TEST(Families, all_decode_and_give_what_their_names_say) {
   EXPECT_EQ(model_families().size(), 29U);
   for (const std::string_view family : model_families()) {
     SCOPED_TRACE(family);
-    const auto description = describe_model(family, options_for(family));
-    ASSERT_TRUE(description) << description.error().message();
-    const auto outputs = random_outputs(*description);
-    if (description->outputs[0].role == OutputRole::segmentation)
-      expect_map(*description, outputs);
+    ASSERT_VALUE(const auto description, describe_model(family, options_for(family)));
+    const auto outputs = random_outputs(description);
+    if (description.outputs[0].role == OutputRole::segmentation)
+      expect_map(description, outputs);
     else
-      expect_parts(family, *description, outputs);
+      expect_parts(family, description, outputs);
   }
 }
 

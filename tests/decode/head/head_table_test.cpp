@@ -53,10 +53,7 @@ void expect_same(const Decoded& out, std::size_t i, const PlainDetection& plain)
 void expect_boxes(const HeadLayout& layout, const HeadValues& values, std::size_t image) {
   const auto all = PlainHead(layout, values, image).all();
   const float threshold = threshold_for(all);
-  DecodeOptions options;
-  options.score_threshold = threshold;
-  options.nms = Nms::none;
-  options.max_detections = 0;
+  const DecodeOptions options{.score_threshold = threshold, .nms = Nms::none, .max_detections = 0};
   const Decoded out = decode_all(layout.description, values.tensors(), options, image);
   const auto passes = [&](const PlainDetection& d) {
     return d.score >= static_cast<double>(threshold);
@@ -74,15 +71,13 @@ void expect_boxes(const HeadLayout& layout, const HeadValues& values, std::size_
   }
   if (out.masks.channels == 0) return;
   MaskSet masks;
-  const Status made = materialize(out.masks, out.detections, {}, masks);
-  EXPECT_TRUE(made) << made.error().message();
+  EXPECT_OK(materialize(out.masks, out.detections, {}, masks));
   EXPECT_EQ(masks.size(), count);
 }
 
 void expect_classes(const HeadLayout& layout, const HeadValues& values, std::size_t image) {
   const std::vector<float> plain = PlainHead(layout, values, image).classes();
-  DecodeOptions options;
-  options.top_classes = 0;
+  const DecodeOptions options{.top_classes = 0};
   const Decoded out = decode_all(layout.description, values.tensors(), options, image);
   ASSERT_EQ(out.classes.size(), plain.size());
   for (std::size_t i = 0; i < plain.size(); ++i) {
@@ -162,9 +157,7 @@ bool maps_like_plain(const MapLayout& layout, DType type, bool by_channel, std::
   bool good = true;
   for (std::size_t p = 0; p < images; ++p) {
     Tensor out = *Tensor::create(DType::u8, {6, 7}, Memory::mem);
-    SemanticOptions options;
-    options.layout = layout.layout;
-    options.batch = p;
+    const SemanticOptions options{.layout = layout.layout, .batch = p};
     if (!semantic_map(stored.tensor, options, out)) return false;
     const auto map = out.map(Access::read);
     for (std::size_t i = 0; i < pixels; ++i) {

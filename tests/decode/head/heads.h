@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "halyard/decode.h"
+#include "support/result.h"
 
 namespace halyard::test {
 
@@ -32,22 +33,24 @@ inline Decoded decode_all(const ModelDescription& description, const std::vector
                           const DecodeOptions& options = {}, std::size_t batch = 0) {
   Decoded out;
   const auto decoder = Decoder::create(description, options);
-  EXPECT_TRUE(decoder) << decoder.error().message();
-  if (!decoder) return out;
-  const Status done = decoder->decode_into(tensors, out, batch);
-  EXPECT_TRUE(done) << done.error().message();
+  EXPECT_OK(decoder);
+  if (decoder) {
+    EXPECT_OK(decoder->decode_into(tensors, out, batch));
+  }
   return out;
 }
 
-/// The message of the refusal, of creation or of the call; empty where there is none.
-inline std::string refusal_of(const ModelDescription& description,
-                              const std::vector<Tensor>& tensors = {},
-                              const DecodeOptions& options = {}) {
-  const auto decoder = Decoder::create(description, options);
-  if (!decoder) return decoder.error().message();
-  if (tensors.empty()) return "";
-  const auto found = decoder->decode(tensors);
-  return found ? "" : found.error().message();
+/// A refusal with this code, whose message has all these words.
+template <class T>
+void expect_refusal(const Result<T>& result, Errc code, std::initializer_list<const char*> words) {
+  EXPECT_FAILS(result, code);
+  for (const char* word : words)
+    EXPECT_FAILS(result, word);
+}
+/// The same of an argument.
+template <class T>
+void expect_wrong(const Result<T>& result, std::initializer_list<const char*> words) {
+  expect_refusal(result, Errc::invalid_argument, words);
 }
 
 }  // namespace halyard::test

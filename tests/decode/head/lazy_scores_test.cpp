@@ -109,11 +109,10 @@ std::size_t expect_as_for_all(std::size_t features, Activation activation, unsig
   std::size_t found = 0;
   for (const bool multi_label : {false, true}) {
     for (const float threshold : thresholds_of(scores)) {
-      DecodeOptions options;
-      options.score_threshold = threshold;
-      options.nms = Nms::none;
-      options.max_detections = 0;
-      options.multi_label = multi_label;
+      const DecodeOptions options{.score_threshold = threshold,
+                                  .nms = Nms::none,
+                                  .max_detections = 0,
+                                  .multi_label = multi_label};
       std::vector<std::tuple<int, int, float>> out;
       for (const Detection& d :
            decode_all(head_of(features, activation), tensors, options).detections)

@@ -123,14 +123,14 @@ float any_threshold(const HeadLayout& layout, const TwoForms& values, Random& ra
 }
 
 DecodeOptions any_options(const HeadLayout& layout, const TwoForms& values, Random& random) {
-  DecodeOptions out;
-  out.score_threshold = any_threshold(layout, values, random);
-  out.iou_threshold = *rc::gen::element(0.0F, 0.45F, 1.0F);
-  out.nms = *rc::gen::element(Nms::none, Nms::none, Nms::class_aware, Nms::class_agnostic);
-  out.max_detections = *rc::gen::element<std::size_t>(0, 0, 7);
-  out.pre_nms_top_k = *rc::gen::element<std::size_t>(0, 20);
-  out.multi_label = *rc::gen::arbitrary<bool>();
-  out.top_classes = 0;
+  const DecodeOptions out{
+      .score_threshold = any_threshold(layout, values, random),
+      .iou_threshold = *rc::gen::element(0.0F, 0.45F, 1.0F),
+      .nms = *rc::gen::element(Nms::none, Nms::none, Nms::class_aware, Nms::class_agnostic),
+      .pre_nms_top_k = *rc::gen::element<std::size_t>(0, 20),
+      .max_detections = *rc::gen::element<std::size_t>(0, 0, 7),
+      .multi_label = *rc::gen::arbitrary<bool>(),
+      .top_classes = 0};
   return out;
 }
 

@@ -15,6 +15,13 @@ inline float unit(std::mt19937& random) {
   return std::uniform_real_distribution<float>(0, 1)(random);
 }
 
+inline std::vector<std::int32_t> anchors_of(const std::vector<Detection>& detections) {
+  std::vector<std::int32_t> out;
+  for (const Detection& each : detections)
+    out.push_back(each.anchor);
+  return out;
+}
+
 /// In 130 x 130. Whole extents and few scores: exact ties of both overlap and score occur.
 inline std::vector<Detection> random_boxes(std::size_t count, unsigned seed, int labels = 3) {
   std::mt19937 random(seed);

@@ -114,11 +114,10 @@ std::size_t check(const Case& c, std::mt19937& random) {
       {64, 64}, {test::output_of(OutputRole::detection, {shape.begin(), shape.end()})});
   if (c.objectness) description.decoder_version = "yolov5";
   description.outputs[0].activation = c.logits ? Activation::sigmoid : Activation::none;
-  DecodeOptions options;
-  options.score_threshold = c.threshold;
-  options.nms = Nms::none;
-  options.max_detections = 0;
-  options.multi_label = c.multi_label;
+  const DecodeOptions options{.score_threshold = c.threshold,
+                              .nms = Nms::none,
+                              .max_detections = 0,
+                              .multi_label = c.multi_label};
   const auto found = test::decode_all(description, {head.tensor}, options).detections;
   const auto expected = expected_of(c, head.real);
   EXPECT_EQ(found.size(), expected.size());
@@ -165,9 +164,7 @@ TEST(StoredScores, of_minus_infinity_pass_a_threshold_of_zero_whatever_they_are_
   description.outputs[0].activation = Activation::sigmoid;
   std::vector<float> real((4 + classes) * boxes, -infinity);
   std::fill_n(real.begin(), 4 * boxes, 0.25F);
-  DecodeOptions options;
-  options.score_threshold = 0;
-  options.nms = Nms::none;
+  const DecodeOptions options{.score_threshold = 0, .nms = Nms::none};
   const auto count = [&](const Tensor& tensor) {
     return test::decode_all(description, {tensor}, options).detections.size();
   };

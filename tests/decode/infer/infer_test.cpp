@@ -10,11 +10,8 @@
 #include "decode/nms/selector.h"
 #include "halyard/describe.h"
 
-namespace halyard {
+namespace halyard::test {
 namespace {
-
-using test::expect_refusal;
-using test::expect_wrong;
 
 ModelMetadata metadata(std::vector<std::vector<std::size_t>> shapes, Size input = {640, 640}) {
   ModelMetadata out;
@@ -75,21 +72,20 @@ TEST(Infer, ultralytics_detection_says_where_each_value_came_from) {
                    {"names", names(80)},
                    {"imgsz", "[640, 640]"},
                    {"description", "Ultralytics YOLO11n model trained on coco.yaml"}};
-  const auto d = infer_description(from);
-  ASSERT_TRUE(d) << d.error().message();
-  EXPECT_EQ(d->labels.size(), 80U);
-  EXPECT_EQ(d->input, (Size{640, 640}));
-  EXPECT_EQ(d->decoder_version, "yolo11");
-  EXPECT_EQ(d->outputs[0].axes[1], AxisName::num_features);
-  EXPECT_EQ(d->outputs[0].box_units, BoxUnits::pixels);
-  EXPECT_EQ(source_of(*d, "labels"), "metadata \"names\" of model.onnx");
-  EXPECT_EQ(source_of(*d, "input"), "shape of the input \"images\"");
-  EXPECT_EQ(source_of(*d, "decoder_version"), "metadata \"description\" of model.onnx");
-  EXPECT_EQ(source_of(*d, "outputs[0].normalized"), "default of ONNX and OpenVINO files");
-  EXPECT_EQ(source_of(*d, "outputs[0].type"), "metadata \"task\" of model.onnx");
-  EXPECT_EQ(source_of(*d, "outputs[0].dshape"),
+  ASSERT_VALUE(const auto d, infer_description(from));
+  EXPECT_EQ(d.labels.size(), 80U);
+  EXPECT_EQ(d.input, (Size{640, 640}));
+  EXPECT_EQ(d.decoder_version, "yolo11");
+  EXPECT_EQ(d.outputs[0].axes[1], AxisName::num_features);
+  EXPECT_EQ(d.outputs[0].box_units, BoxUnits::pixels);
+  EXPECT_EQ(source_of(d, "labels"), "metadata \"names\" of model.onnx");
+  EXPECT_EQ(source_of(d, "input"), "shape of the input \"images\"");
+  EXPECT_EQ(source_of(d, "decoder_version"), "metadata \"description\" of model.onnx");
+  EXPECT_EQ(source_of(d, "outputs[0].normalized"), "default of ONNX and OpenVINO files");
+  EXPECT_EQ(source_of(d, "outputs[0].type"), "metadata \"task\" of model.onnx");
+  EXPECT_EQ(source_of(d, "outputs[0].dshape"),
             "shape of \"output0\" [1, 84, 8400]: 84 features, 8400 boxes");
-  EXPECT_TRUE(d->warnings.empty());
+  EXPECT_TRUE(d.warnings.empty());
 }
 
 TEST(Infer, units_follow_metadata_then_the_kind_of_file) {
@@ -136,11 +132,10 @@ TEST(Infer, both_memory_orders_and_objectness_follow_labels_and_cells) {
 TEST(Infer, suppression_inside_follows_metadata) {
   auto from = metadata({{1, 300, 6}});
   from.metadata = {{"names", names(80)}, {"end2end", "True"}};
-  auto d = infer_description(from);
-  ASSERT_TRUE(d) << d.error().message();
-  EXPECT_EQ(d->decoder_version, "yolo26");
-  EXPECT_EQ(d->nms, Nms::none);
-  EXPECT_EQ(source_of(*d, "decoder_version"), "metadata \"end2end\" of model.onnx");
+  ASSERT_VALUE(auto d, infer_description(from));
+  EXPECT_EQ(d.decoder_version, "yolo26");
+  EXPECT_EQ(d.nms, Nms::none);
+  EXPECT_EQ(source_of(d, "decoder_version"), "metadata \"end2end\" of model.onnx");
   from = metadata({{1, 500, 6}});
   from.metadata = {{"names", names(80)}, {"args", "{'batch': 1, 'nms': True}"}};
   EXPECT_EQ(arrangement(from), "yolo_end_to_end_det") << "more rows than without metadata";
@@ -246,12 +241,11 @@ TEST(Infer, hugging_face_sidecars) {
        .text = R"({"architectures": ["SegformerForSemanticSegmentation"], "id2label": )" + labels +
                "}"},
       {.name = "preprocessor_config.json", .text = R"({"size": {"height": 480, "width": 512}})"}};
-  const auto d = infer_description(from);
-  ASSERT_TRUE(d) << d.error().message();
+  ASSERT_VALUE(const auto d, infer_description(from));
   EXPECT_EQ(arrangement(from), "semantic_seg");
-  EXPECT_EQ(d->labels.size(), 150U);
-  EXPECT_EQ(d->input, (Size{512, 480}));
-  EXPECT_EQ(source_of(*d, "labels"), "config.json beside model.onnx, \"id2label\"");
+  EXPECT_EQ(d.labels.size(), 150U);
+  EXPECT_EQ(d.input, (Size{512, 480}));
+  EXPECT_EQ(source_of(d, "labels"), "config.json beside model.onnx, \"id2label\"");
   from.outputs[0].shape = {1, 128, 128, 150};
   EXPECT_EQ(infer_description(from)->outputs[0].axes[3], AxisName::num_classes);
   from.outputs[0].shape = {1, 19, 128, 128};
@@ -264,11 +258,10 @@ TEST(Infer, transformers_have_logits_and_boxes) {
   from.outputs[1].name = "pred_boxes";
   from.attachments = {{.name = "config.json", .text = R"({"model_type": "rt_detr",
                                    "architectures": ["RTDetrForObjectDetection"]})"}};
-  const auto d = infer_description(from);
-  ASSERT_TRUE(d) << d.error().message();
+  ASSERT_VALUE(const auto d, infer_description(from));
   EXPECT_EQ(arrangement(from), "detr_det");
-  EXPECT_EQ(d->outputs[0].activation, Activation::sigmoid);
-  EXPECT_EQ(d->outputs[1].box_units, BoxUnits::fraction);
+  EXPECT_EQ(d.outputs[0].activation, Activation::sigmoid);
+  EXPECT_EQ(d.outputs[1].box_units, BoxUnits::fraction);
   from.attachments[0].text =
       R"({"model_type": "detr", "architectures": ["DetrForObjectDetection"]})";
   expect_refusal(infer_description(from), Errc::unsupported, "no object");
@@ -277,10 +270,9 @@ TEST(Infer, transformers_have_logits_and_boxes) {
 TEST(Infer, labels_of_a_text_file_come_last) {
   auto from = metadata({{1, 6, 8400}});
   from.attachments = {{.name = "labels.txt", .text = "boat\r\nbuoy\n\n", .is_embedded = true}};
-  const auto d = infer_description(from);
-  ASSERT_TRUE(d) << d.error().message();
-  EXPECT_EQ(d->labels, (std::vector<std::string>{"boat", "buoy"}));
-  EXPECT_EQ(source_of(*d, "labels"), "labels.txt in model.onnx");
+  ASSERT_VALUE(const auto d, infer_description(from));
+  EXPECT_EQ(d.labels, (std::vector<std::string>{"boat", "buoy"}));
+  EXPECT_EQ(source_of(d, "labels"), "labels.txt in model.onnx");
 }
 
 TEST(Infer, outputs_of_no_known_kind_are_refused_with_their_shapes) {
@@ -297,13 +289,12 @@ TEST(Infer, passes_over_metadata_that_does_not_read) {
   from.metadata = {{"names", "{0"},       {"task", "soup"}, {"imgsz", "[0, 640]"},
                    {"kpt_shape", "[17]"}, {"args", "{"},    {"end2end", "maybe"}};
   from.attachments = {{.name = "config.json", .text = "["}};
-  const auto d = infer_description(from);
-  ASSERT_TRUE(d) << d.error().message();
-  EXPECT_EQ(d->warnings, (std::vector<std::string>{"metadata \"names\" of model.onnx: ignored",
-                                                   "metadata \"task\" of model.onnx: ignored",
-                                                   "metadata \"imgsz\" of model.onnx: ignored",
-                                                   "metadata \"kpt_shape\" of model.onnx: ignored",
-                                                   "config.json beside model.onnx: ignored"}));
+  ASSERT_VALUE(const auto d, infer_description(from));
+  EXPECT_EQ(d.warnings, (std::vector<std::string>{"metadata \"names\" of model.onnx: ignored",
+                                                  "metadata \"task\" of model.onnx: ignored",
+                                                  "metadata \"imgsz\" of model.onnx: ignored",
+                                                  "metadata \"kpt_shape\" of model.onnx: ignored",
+                                                  "config.json beside model.onnx: ignored"}));
 }
 
 TEST(Infer, takes_the_size_of_a_free_input_from_metadata_where_it_is_one) {
@@ -327,4 +318,4 @@ TEST(Infer, takes_the_size_of_a_free_input_from_metadata_where_it_is_one) {
 }
 
 }  // namespace
-}  // namespace halyard
+}  // namespace halyard::test

@@ -9,11 +9,9 @@
 #include "halyard/decode.h"
 #include "halyard/describe.h"
 
-namespace halyard {
+namespace halyard::test {
 namespace {
 
-using test::expect_refusal;
-using test::expect_wrong;
 using Shape = std::vector<std::size_t>;
 
 PresetOptions options_for(std::string_view family) {
@@ -66,11 +64,10 @@ TEST(Presets, follow_input_labels_and_points) {
   EXPECT_EQ(shape_of("yolov8-pose", {.keypoints = KeypointShape{4, 2}}), (Shape{1, 13, 8400}));
   EXPECT_EQ(shape_of("segformer", {.classes = 19, .map = {64, 32}}), (Shape{1, 19, 32, 64}));
   EXPECT_EQ(shape_of("rt-detr", {.classes = 2, .boxes = 100}), (Shape{1, 100, 6}));
-  const auto d = describe_model("yolov8-seg", {.box_units = BoxUnits::fraction});
-  ASSERT_TRUE(d);
-  EXPECT_EQ(d->outputs[0].box_units, BoxUnits::fraction);
-  EXPECT_EQ(d->labels.size(), 80U);
-  EXPECT_EQ(d->task, Task::segment);
+  ASSERT_VALUE(const auto d, describe_model("yolov8-seg", {.box_units = BoxUnits::fraction}));
+  EXPECT_EQ(d.outputs[0].box_units, BoxUnits::fraction);
+  EXPECT_EQ(d.labels.size(), 80U);
+  EXPECT_EQ(d.task, Task::segment);
 }
 
 TEST(Presets, arrange_as_their_names_say) {
@@ -141,4 +138,4 @@ TEST(Labels, of_public_data_sets_are_known) {
 }
 
 }  // namespace
-}  // namespace halyard
+}  // namespace halyard::test

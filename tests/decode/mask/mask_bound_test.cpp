@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "mask_frames.h"
+#include "support/result.h"
 
 namespace halyard::test {
 namespace {
@@ -26,9 +27,7 @@ struct Count {
 Count count(const MaskFrame& frame, bool is_exact) {
   Count out;
   MaskSet set;
-  const Status made =
-      materialize(frame.prototypes, frame.detections, {MaskRule::prototype, {}, {}}, set);
-  EXPECT_TRUE(made) << made.error().message();
+  EXPECT_OK(materialize(frame.prototypes, frame.detections, {MaskRule::prototype, {}, {}}, set));
   const naive::Protos& protos = frame.naive.protos;
   const std::size_t channels = frame.prototypes.channels;
   const auto pixels = static_cast<std::size_t>(protos.width * protos.height);
@@ -70,8 +69,7 @@ FrameShape shape_of(PrototypeOrder order, int channels, bool per_channel) {
 template <class P, class C>
 void expect_within_bound(bool per_channel) {
   SCOPED_TRACE(std::string(to_string(*dtype_of<P>)) + " x " + std::string(to_string(*dtype_of<C>)));
-  for (const PrototypeOrder order :
-       {PrototypeOrder::height_width_channels, PrototypeOrder::channels_height_width}) {
+  for (const PrototypeOrder order : both_orders) {
     for (const int channels : {32, 5, 48}) {
       const Count found =
           count(random_frame<P, C>(31, shape_of(order, channels, per_channel)), false);
@@ -119,8 +117,7 @@ MaskFrame with_zero_point_of_zero(MaskFrame frame) {
 }
 
 TEST(MaskBounds, of_8_x_16_bits_are_nothing) {
-  for (const PrototypeOrder order :
-       {PrototypeOrder::height_width_channels, PrototypeOrder::channels_height_width}) {
+  for (const PrototypeOrder order : both_orders) {
     for (const int channels : {32, 5}) {
       const FrameShape shape = shape_of(order, channels, false);
       EXPECT_EQ(count(random_frame<std::int16_t, std::int8_t>(7, shape), true).wrong, 0U);

@@ -58,6 +58,9 @@ double real_of(T value, double scale, int zero_point) {
   }
 }
 
+constexpr PrototypeOrder both_orders[] = {PrototypeOrder::height_width_channels,
+                                          PrototypeOrder::channels_height_width};
+
 template <class T>
 Quantization quantization_of(std::size_t channels, bool per_channel, std::size_t axis) {
   const int zero = std::is_signed_v<T> ? -3 : sizeof(T) == 1 ? 120 : 32000;

@@ -6,6 +6,7 @@
 
 #include "mask_frames.h"
 #include "support/allocations.h"
+#include "support/result.h"
 
 namespace halyard::test {
 namespace {
@@ -62,8 +63,7 @@ void check_frame(const MaskFrame& frame) {
         options.size = {117, 93};
         options.content = RegionF(8, 4, 66, 57);
       }
-      const Status made = materialize(frame.prototypes, frame.detections, options, set);
-      ASSERT_TRUE(made) << made.error().message();
+      ASSERT_OK(materialize(frame.prototypes, frame.detections, options, set));
       ASSERT_EQ(set.size(), frame.detections.size());
       for (std::size_t i = 0; i < set.size(); ++i)
         compare(frame, options, set, i);
@@ -75,15 +75,11 @@ template <class P, class C>
 void check_types() {
   SCOPED_TRACE(std::string(to_string(*dtype_of<P>)) + " x " + std::string(to_string(*dtype_of<C>)));
   unsigned seed = 1;
-  for (const PrototypeOrder order :
-       {PrototypeOrder::height_width_channels, PrototypeOrder::channels_height_width}) {
-    for (const int channels : {32, 1, 7, 33, 64}) {
+  for (const PrototypeOrder order : both_orders) {
+    for (const auto& [channels, batches] :
+         {std::pair(32, std::size_t{0}), {1, 0}, {7, 2}, {33, 1}, {64, 0}}) {
       SCOPED_TRACE(channels);
-      FrameShape shape;
-      shape.order = order;
-      shape.channels = channels;
-      shape.masks = 3;
-      shape.batches = channels == 7 ? 2 : channels == 33 ? 1 : 0;
+      const FrameShape shape{.channels = channels, .masks = 3, .order = order, .batches = batches};
       check_frame(random_frame<P, C>(seed++, shape));
     }
   }
@@ -117,12 +113,8 @@ TEST(Masks, mixed_types_follow_the_definitions) {
 }
 
 TEST(Masks, each_channel_has_its_own_scale) {
-  for (const PrototypeOrder order :
-       {PrototypeOrder::height_width_channels, PrototypeOrder::channels_height_width}) {
-    FrameShape shape;
-    shape.order = order;
-    shape.per_channel = true;
-    shape.batches = 2;
+  for (const PrototypeOrder order : both_orders) {
+    const FrameShape shape{.order = order, .batches = 2, .per_channel = true};
     check_frame(random_frame<std::int8_t, std::int8_t>(70, shape));
     check_frame(random_frame<std::uint16_t, float>(71, shape));
   }
@@ -131,10 +123,7 @@ TEST(Masks, each_channel_has_its_own_scale) {
 TEST(Masks, odd_sizes_follow_the_definitions) {
   unsigned seed = 100;
   for (const auto& [width, height] : {std::pair(1, 1), {1, 9}, {5, 1}, {17, 3}, {40, 24}}) {
-    FrameShape shape;
-    shape.width = width;
-    shape.height = height;
-    shape.input = {76, 64};
+    const FrameShape shape{.width = width, .height = height, .input = {76, 64}};
     check_frame(random_frame<float, float>(seed++, shape));
     check_frame(random_frame<std::int8_t, std::int8_t>(seed++, shape));
   }
@@ -142,11 +131,7 @@ TEST(Masks, odd_sizes_follow_the_definitions) {
 
 TEST(Masks, both_layouts_and_all_processors_give_the_same_bits) {
   for (const int channels : {32, 20}) {
-    FrameShape shape;
-    shape.channels = channels;
-    shape.width = 37;
-    shape.height = 29;
-    shape.masks = 20;
+    const FrameShape shape{.width = 37, .height = 29, .channels = channels, .masks = 20};
     const MaskFrame packed = random_frame<float, float>(7, shape);
     MaskFrame planar = packed;
     std::vector<float> values(packed.naive.protos.values.begin(), packed.naive.protos.values.end());
@@ -168,11 +153,8 @@ TEST(Masks, both_layouts_and_all_processors_give_the_same_bits) {
 }
 
 TEST(Masks, integers_are_exact_on_all_processors) {
-  for (const PrototypeOrder order :
-       {PrototypeOrder::height_width_channels, PrototypeOrder::channels_height_width}) {
-    FrameShape shape;
-    shape.order = order;
-    shape.width = 41;
+  for (const PrototypeOrder order : both_orders) {
+    const FrameShape shape{.width = 41, .order = order};
     const MaskFrame frame = random_frame<std::int8_t, std::int8_t>(8, shape);
     for_each_target([&] {
       MaskSet set;
@@ -194,11 +176,7 @@ TEST(Masks, integers_are_exact_on_all_processors) {
 }
 
 TEST(Masks, many_masks_come_in_groups_without_a_difference) {
-  FrameShape shape;
-  shape.width = 160;
-  shape.height = 160;
-  shape.input = {640, 640};
-  shape.masks = 40;
+  const FrameShape shape{.width = 160, .height = 160, .input = {640, 640}, .masks = 40};
   MaskFrame frame = random_frame<std::int8_t, std::int8_t>(9, shape);
   for (Detection& d : frame.detections)
     d.box = {0, 0, 640, 640};
@@ -213,10 +191,8 @@ TEST(Masks, many_masks_come_in_groups_without_a_difference) {
 }
 
 TEST(Masks, a_reused_set_allocates_nothing) {
-  for (const PrototypeOrder order :
-       {PrototypeOrder::height_width_channels, PrototypeOrder::channels_height_width}) {
-    FrameShape shape;
-    shape.order = order;
+  for (const PrototypeOrder order : both_orders) {
+    const FrameShape shape{.order = order};
     const MaskFrame reals = random_frame<float, float>(10, shape);
     const MaskFrame bytes = random_frame<std::int8_t, std::int8_t>(11, shape);
     for (const MaskRule rule : rules) {

@@ -12,11 +12,8 @@
 #include "support/allocations.h"
 #include "support/result.h"
 
-namespace halyard {
+namespace halyard::test {
 namespace {
-
-using test::allocations_of;
-using test::random_boxes;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -60,17 +57,15 @@ TEST(Selector, gives_indices_of_candidates_best_first) {
 }
 
 TEST(Selector, allocates_nothing_once_it_has_seen_as_many_candidates) {
-  const auto boxes = test::boxes_of_all_sizes(2500, 3, 50);
+  const auto boxes = boxes_of_all_sizes(2500, 3, 50);
   std::vector<RotatedBox> rotated;
   for (const auto& d : boxes)
     rotated.push_back({d.box.x1, d.box.y1, d.box.width(), d.box.height(), d.score});
   for (const auto suppression : {Suppression::greedy, Suppression::fast, Suppression::soft_linear,
                                  Suppression::soft_gaussian}) {
     for (const std::size_t top_k : {0, 2000}) {
-      SelectionOptions options;
-      options.suppression = suppression;
-      options.top_k = top_k;
-      options.max_detections = 1500;
+      const SelectionOptions options{
+          .top_k = top_k, .suppression = suppression, .max_detections = 1500};
       auto selector = *Selector::create(options);
       EXPECT_EQ(allocations_of([&] { ASSERT_TRUE(selector.select(boxes)); }), 0U);
       EXPECT_EQ(allocations_of([&] { ASSERT_TRUE(selector.select(boxes, rotated)); }), 0U);
@@ -91,9 +86,7 @@ TEST(Selector, takes_a_million_candidates) {
 TEST(SoftSuppression, linear_takes_the_overlap_off_where_it_exceeds_the_threshold) {
   // IoU 0.5 with the first and 0.2 with the second.
   const std::vector<Detection> boxes{{{0, 0, 10, 10}, 0.8F, 0, 0}, {{0, 0, 10, 5}, 0.6F, 0, 1}};
-  SelectionOptions options;
-  options.suppression = Suppression::soft_linear;
-  options.iou_threshold = 0.3F;
+  SelectionOptions options{.suppression = Suppression::soft_linear, .iou_threshold = 0.3F};
   auto kept = *non_maximum_suppression(boxes, options);
   ASSERT_EQ(kept.size(), 2U);
   EXPECT_EQ(kept[0].score, 0.8F);
@@ -123,8 +116,7 @@ TEST(SoftSuppression, order_is_that_of_the_scores_left_and_other_classes_do_not_
                                      {{0, 0, 10, 9}, 0.8F, 0, 1},
                                      {{0, 0, 10, 9}, 0.7F, 1, 2},
                                      {{80, 0, 90, 10}, 0.5F, 0, 3}};
-  SelectionOptions options;
-  options.suppression = Suppression::soft_linear;
+  SelectionOptions options{.suppression = Suppression::soft_linear};
   const auto kept = *non_maximum_suppression(boxes, options);
   ASSERT_EQ(kept.size(), 4U);
   EXPECT_EQ(kept[1].anchor, 2);
@@ -138,9 +130,7 @@ TEST(SoftSuppression, order_is_that_of_the_scores_left_and_other_classes_do_not_
 TEST(SoftSuppression, leaves_scores_of_zero_and_below_and_takes_twins_to_zero) {
   const Box box{0, 0, 10, 10};
   const std::vector<Detection> boxes{{box, 0.9F, 0, 0}, {box, -0.5F, 0, 1}, {box, 0.4F, 0, 2}};
-  SelectionOptions options;
-  options.suppression = Suppression::soft_linear;
-  options.soft_floor = 0;
+  const SelectionOptions options{.suppression = Suppression::soft_linear, .soft_floor = 0};
   const auto kept = *non_maximum_suppression(boxes, options);
   ASSERT_EQ(kept.size(), 3U);
   EXPECT_EQ(kept[1].anchor, 2);
@@ -152,8 +142,7 @@ TEST(FastSuppression, what_went_suppresses_too) {
   // A chain: each overlaps the next, the first not the last.
   const std::vector<Detection> boxes{
       {{0, 0, 10, 10}, 0.9F, 0, 0}, {{4, 0, 14, 10}, 0.8F, 0, 1}, {{8, 0, 18, 10}, 0.7F, 0, 2}};
-  SelectionOptions options;
-  options.iou_threshold = 0.3F;
+  SelectionOptions options{.iou_threshold = 0.3F};
   EXPECT_EQ(non_maximum_suppression(boxes, options)->size(), 2U);
   options.suppression = Suppression::fast;
   EXPECT_EQ(non_maximum_suppression(boxes, options)->size(), 1U);
@@ -178,9 +167,7 @@ TEST(Overlaps, distance_keeps_neighbours_that_iou_takes_and_ios_takes_parts) {
   const std::vector<Detection> aside{{{0, 0, 10, 10}, 0.9F, 0, 0}, {{5, 0, 15, 10}, 0.8F, 0, 1}};
   const std::vector<Detection> part{{{0, 0, 10, 10}, 0.9F, 0, 0}, {{1, 1, 4, 4}, 0.8F, 0, 1}};
   const auto count = [](const auto& boxes, Overlap overlap) {
-    SelectionOptions options;
-    options.overlap = overlap;
-    options.iou_threshold = 0.3F;
+    const SelectionOptions options{.overlap = overlap, .iou_threshold = 0.3F};
     return non_maximum_suppression(boxes, options)->size();
   };
   EXPECT_EQ(count(aside, Overlap::iou), 1U);
@@ -195,9 +182,7 @@ TEST(Overlaps, ios_of_exactly_the_threshold_does_not_suppress) {
       const auto width = static_cast<float>(q), shared = static_cast<float>(p);
       const std::vector<Detection> boxes{{{0, 0, width, 1}, 0.9F, 0, 0},
                                          {{width - shared, 0, 2 * width - shared, 1}, 0.8F, 0, 1}};
-      SelectionOptions options;
-      options.overlap = Overlap::ios;
-      options.iou_threshold = shared / width;
+      SelectionOptions options{.overlap = Overlap::ios, .iou_threshold = shared / width};
       EXPECT_EQ(non_maximum_suppression(boxes, options)->size(), 2U) << p << "/" << q;
       options.iou_threshold -= 1e-5F;
       EXPECT_EQ(non_maximum_suppression(boxes, options)->size(), 1U) << p << "/" << q;
@@ -206,4 +191,4 @@ TEST(Overlaps, ios_of_exactly_the_threshold_does_not_suppress) {
 }
 
 }  // namespace
-}  // namespace halyard
+}  // namespace halyard::test

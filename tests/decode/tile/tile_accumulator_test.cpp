@@ -9,6 +9,7 @@
 
 #include "halyard/tile_merge.h"
 #include "support/allocations.h"
+#include "tile_merge_naive.h"
 
 namespace halyard::test {
 namespace {
@@ -146,10 +147,8 @@ struct Seam {
 
 TEST(TileAccumulation, either_order_gives_the_identical_result) {
   const Seam seam;
-  for (const auto strategy :
-       {MergeStrategy::keep_best, MergeStrategy::merge_union, MergeStrategy::grow}) {
-    MergeOptions options;
-    options.strategy = strategy;
+  for (const MergeStrategy strategy : strategies) {
+    const MergeOptions options{.strategy = strategy};
     TileAccumulator a = seam.accumulator(options);
     TileAccumulator b = seam.accumulator(options);
     seam.push(a, 0);
@@ -277,10 +276,8 @@ TEST(TileAccumulation, equal_detections_go_by_tile_and_place) {
 
 TEST(TileAccumulation, the_next_frame_gives_the_same_and_takes_no_memory) {
   const Seam seam;
-  for (const auto strategy :
-       {MergeStrategy::keep_best, MergeStrategy::merge_union, MergeStrategy::grow}) {
-    MergeOptions options;
-    options.strategy = strategy;
+  for (const MergeStrategy strategy : strategies) {
+    const MergeOptions options{.strategy = strategy};
     TileAccumulator tiles = seam.accumulator(options);
     Detections out;
     const auto frame = [&] {
@@ -304,8 +301,7 @@ TEST(TileAccumulation, fresh_memory_is_seen_by_the_counter) {
 }
 
 TEST(TileAccumulation, it_says_what_it_was_made_for) {
-  MergeOptions options;
-  options.threshold = 0.25F;
+  const MergeOptions options{.threshold = 0.25F};
   const auto tiles = TileAccumulator::create({1280, 640}, 3, options).value();
   EXPECT_EQ(tiles.frame(), (FrameSize{1280, 640}));
   EXPECT_EQ(tiles.options().threshold, 0.25F);
@@ -326,8 +322,7 @@ TEST(TileAccumulation, frames_and_counts_without_meaning_are_refused_by_name) {
   EXPECT_EQ(refusal(full_hd, 0), "tiles");
   EXPECT_EQ(refusal(full_hd, 65537), "tiles");
   EXPECT_EQ(refusal(full_hd, 1, {}, 65537), "detections_per_tile");
-  MergeOptions options;
-  options.threshold = 2;
+  const MergeOptions options{.threshold = 2};
   EXPECT_EQ(refusal(full_hd, 1, options), "threshold");
 }
 

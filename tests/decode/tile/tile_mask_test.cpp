@@ -6,6 +6,7 @@
 
 #include "decode/tensors.h"
 #include "halyard/tile_mask.h"
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -16,7 +17,7 @@ constexpr std::array<Region, 2> regions{Region{0, 0, 100, 100}, Region{60, 0, 10
 // Masks that fill their boxes, which are given in pixels of a tile of 100 x 100.
 MaskSet filled(const std::vector<Detection>& detections) {
   MaskPrototypes prototypes;
-  prototypes.prototypes = test::tensor_of<float>({25, 25, 1}, std::vector<float>(25 * 25, 1));
+  prototypes.prototypes = test::filled<float>({25, 25, 1}, 1);
   prototypes.input = {100, 100};
   prototypes.clear(1);
   const float one = 1;
@@ -33,9 +34,7 @@ const std::vector<Detection> left{{{90, 0, 100, 10}, 0.6F, 0, 0}, {{30, 20, 100,
 const std::vector<Detection> right{{{0, 20, 70, 80}, 0.8F, 0, 0}};
 
 TileAccumulator merged(MergeStrategy strategy) {
-  MergeOptions options;
-  options.strategy = strategy;
-  options.threshold = 0.3F;
+  const MergeOptions options{.threshold = 0.3F, .strategy = strategy};
   auto out = TileAccumulator::create(frame, 2, options).value();
   const auto tile = [](std::size_t i) {
     const Region& r = regions[i];
@@ -66,8 +65,7 @@ class TileMasksOf : public ::testing::Test {
  protected:
   Rle mask_of(const TileAccumulator& seen, std::size_t index) const {
     Rle out;
-    const Status done = merge_tile_masks(seen.members(index), tiles_, frame, out);
-    EXPECT_TRUE(done) << done.error().message();
+    EXPECT_OK(merge_tile_masks(seen.members(index), tiles_, frame, out));
     return out;
   }
   const MaskSet left_ = filled(left), right_ = filled(right);
@@ -113,10 +111,8 @@ TEST(TileMembers, of_a_grown_box_are_those_that_it_grew_by) {
                                      {{0, 0, 40, 90}, 0.8F, 0, 1},
                                      {{0, 0, 36, 10}, 0.7F, 0, 2},
                                      {{4, 0, 60, 10}, 0.6F, 0, 3}};
-  MergeOptions options;
-  options.metric = MergeMetric::iou;
-  options.threshold = 0.1F;
-  options.strategy = MergeStrategy::grow;
+  const MergeOptions options{
+      .metric = MergeMetric::iou, .threshold = 0.1F, .strategy = MergeStrategy::grow};
   auto seen = TileAccumulator::create(frame, 1, options).value();
   TilePlacement at = TilePlacement::of_fractions(0, 1, frame, RegionF(Region{0, 0, 160, 100}));
   at.to_frame = Affine{{1, 0, 0, 0, 1, 0}};
@@ -130,24 +126,19 @@ TEST(TileMembers, of_a_grown_box_are_those_that_it_grew_by) {
 }
 
 TEST_F(TileMasksOf, what_does_not_fit_are_refused_by_name) {
-  const auto refusal = [&](std::vector<TileOrigin> members, std::vector<TileMasks> tiles,
-                           Size size) {
+  const auto merge = [&](std::vector<TileOrigin> members, std::vector<TileMasks> tiles, Size size) {
     Rle out;
-    const Status done = merge_tile_masks(members, tiles, size, out);
-    return done ? std::string() : done.error().message();
+    return merge_tile_masks(members, tiles, size, out);
   };
   const std::vector<TileMasks> both(tiles_.begin(), tiles_.end());
-  EXPECT_EQ(refusal({{0, 1}}, both, frame), "");
-  const auto expect = [](const std::string& message, const char* words) {
-    EXPECT_NE(message.find(words), std::string::npos) << message;
-  };
-  expect(refusal({}, both, frame), "members: must not be empty");
-  expect(refusal({{2, 0}}, both, frame), "tile 2 of 2");
-  expect(refusal({{0, 0}}, {{nullptr, regions[0]}}, frame), "a member's tile has no masks");
-  expect(refusal({{1, 1}}, both, frame), "mask 1 of 1 of tile 1");
-  expect(refusal({{0, 0}}, {{&left_, {0, 0, 90, 100}}}, frame), "100x100, tile 0 has 90x100");
-  expect(refusal({{1, 0}}, both, {159, 100}), "tile 1 at 60,0 of 100x100 in 159x100");
-  expect(refusal({{0, 0}}, {{&left_, {-1, 0, 100, 100}}}, frame), "must lie in the frame");
+  EXPECT_TRUE(merge({{0, 1}}, both, frame));
+  EXPECT_FAILS(merge({}, both, frame), "members: must not be empty");
+  EXPECT_FAILS(merge({{2, 0}}, both, frame), "tile 2 of 2");
+  EXPECT_FAILS(merge({{0, 0}}, {{nullptr, regions[0]}}, frame), "a member's tile has no masks");
+  EXPECT_FAILS(merge({{1, 1}}, both, frame), "mask 1 of 1 of tile 1");
+  EXPECT_FAILS(merge({{0, 0}}, {{&left_, {0, 0, 90, 100}}}, frame), "100x100, tile 0 has 90x100");
+  EXPECT_FAILS(merge({{1, 0}}, both, {159, 100}), "tile 1 at 60,0 of 100x100 in 159x100");
+  EXPECT_FAILS(merge({{0, 0}}, {{&left_, {-1, 0, 100, 100}}}, frame), "must lie in the frame");
 }
 
 }  // namespace

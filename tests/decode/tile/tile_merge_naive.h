@@ -10,6 +10,9 @@
 
 namespace halyard::test {
 
+constexpr MergeStrategy strategies[] = {MergeStrategy::keep_best, MergeStrategy::merge_union,
+                                        MergeStrategy::grow};
+
 inline double naive_metric(MergeMetric metric, const Box& a, const Box& b) {
   const auto area = [](double w, double h) { return w > 0 && h > 0 ? w * h : 0.0; };
   const double width = double(std::min(a.x2, b.x2)) - std::max(a.x1, b.x1);

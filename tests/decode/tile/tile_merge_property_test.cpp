@@ -31,8 +31,7 @@ Detections any_detections() {
 }
 
 MergeOptions any_options() {
-  MergeOptions options;
-  options.metric = *rc::gen::element(MergeMetric::ios, MergeMetric::iou);
+  MergeOptions options{.metric = *rc::gen::element(MergeMetric::ios, MergeMetric::iou)};
   options.strategy =
       *rc::gen::element(MergeStrategy::keep_best, MergeStrategy::merge_union, MergeStrategy::grow);
   options.threshold = *rc::gen::element(0.0F, 0.1F, 0.25F, 0.5F, 0.75F, 1.0F);

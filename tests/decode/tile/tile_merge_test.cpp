@@ -29,9 +29,7 @@ Detections merged(const Detections& in, const MergeOptions& options = {}) {
 }
 
 MergeOptions with(MergeStrategy strategy, MergeMetric metric = MergeMetric::ios) {
-  MergeOptions options;
-  options.strategy = strategy;
-  options.metric = metric;
+  const MergeOptions options{.metric = metric, .strategy = strategy};
   return options;
 }
 
@@ -120,8 +118,7 @@ TEST(TileMerge, every_ratio_of_exactly_the_threshold_matches) {
 
 TEST(TileMerge, disjoint_boxes_stay_best_first) {
   const Detections in{{{0, 0, 10, 10}, 0.5F, 0, 0}, {{20, 0, 30, 10}, 0.9F, 0, 1}};
-  for (const auto strategy :
-       {MergeStrategy::keep_best, MergeStrategy::merge_union, MergeStrategy::grow})
+  for (const MergeStrategy strategy : strategies)
     EXPECT_EQ(merged(in, with(strategy)), (Detections{in[1], in[0]}));
   EXPECT_TRUE(merged({}).empty());
 }
@@ -129,8 +126,7 @@ TEST(TileMerge, disjoint_boxes_stay_best_first) {
 TEST(TileMerge, labels_are_apart_unless_it_is_agnostic_and_takes_the_stronger_label) {
   const Detections in{{whole, 0.7F, 1, 0}, {part, 0.8F, 2, 1}};
   EXPECT_EQ(merged(in), (Detections{in[1], in[0]}));
-  MergeOptions agnostic;
-  agnostic.class_agnostic = true;
+  MergeOptions agnostic{.class_agnostic = true};
   EXPECT_EQ(merged(in, agnostic), (Detections{in[1]}));
   agnostic.strategy = MergeStrategy::merge_union;
   EXPECT_EQ(merged(in, agnostic), (Detections{{whole, 0.8F, 2, 1}}));
@@ -168,8 +164,7 @@ TEST(TileMerge, growing_measures_against_the_box_so_far) {
 }
 
 TEST(TileMerge, at_most_so_many_are_given_and_zero_is_no_limit) {
-  MergeOptions options;
-  options.max_detections = 3;
+  MergeOptions options{.max_detections = 3};
   EXPECT_EQ(merged(apart(10, 0.5F), options).size(), 3U);
   options.max_detections = 4;
   EXPECT_EQ(merged(apart(5, 0.5F), options).size(), 4U);
@@ -196,14 +191,12 @@ TEST(TileMerge, the_limit_counts_labels_together_by_score) {
     in[i].label = static_cast<std::int32_t>(i % 2);
     in[i].score = 0.9F - 0.1F * static_cast<float>(i);
   }
-  MergeOptions options;
-  options.max_detections = 4;
+  const MergeOptions options{.max_detections = 4};
   EXPECT_EQ(merged(in, options), (Detections{in[0], in[1], in[2], in[3]}));
 }
 
 TEST(TileMerge, a_score_of_exactly_the_threshold_stays) {
-  MergeOptions options;
-  options.score_threshold = 0.5F;
+  MergeOptions options{.score_threshold = 0.5F};
   EXPECT_EQ(merged(apart(2, 0.5F), options).size(), 2U);
   EXPECT_EQ(merged(apart(2, std::nextafter(0.5F, 0.0F)), options).size(), 0U);
   options.score_threshold = 0;
@@ -213,8 +206,7 @@ TEST(TileMerge, a_score_of_exactly_the_threshold_stays) {
 TEST(TileMerge, boxes_that_share_nothing_do_not_match_at_threshold_zero) {
   Detections in = apart(2, 0.5F);
   in.push_back({{9, 0, 19, 10}, 0.4F, 0, 9});
-  MergeOptions options;
-  options.threshold = 0;
+  const MergeOptions options{.threshold = 0};
   EXPECT_EQ(merged(in, options), (Detections{in[0], in[1]}));
 }
 
@@ -255,18 +247,14 @@ TEST(TileMerge, options_outside_their_range_are_refused_by_name) {
     return text.substr(0, text.find(':'));
   };
   for (const float bad : {nan, -0.1F, 1.1F, infinity}) {
-    MergeOptions options;
-    options.threshold = bad;
+    MergeOptions options{.threshold = bad};
     EXPECT_EQ(refusal(options), "threshold");
-    options = {};
-    options.score_threshold = bad;
+    options = {.score_threshold = bad};
     EXPECT_EQ(refusal(options), "score_threshold");
   }
-  MergeOptions options;
-  options.metric = static_cast<MergeMetric>(2);
+  MergeOptions options{.metric = static_cast<MergeMetric>(2)};
   EXPECT_EQ(refusal(options), "metric");
-  options = {};
-  options.strategy = static_cast<MergeStrategy>(3);
+  options = {.strategy = static_cast<MergeStrategy>(3)};
   EXPECT_EQ(refusal(options), "strategy");
 }
 
@@ -305,8 +293,7 @@ Detections seen_several_times(std::size_t objects, int labels, float frame, unsi
 TEST(TileMerge, thousands_of_boxes_are_what_the_definition_says) {
   for (const float frame : {200.0F, 1000.0F, 8000.0F}) {
     const Detections in = seen_several_times(900, 3, frame, 5);
-    for (const auto strategy :
-         {MergeStrategy::keep_best, MergeStrategy::merge_union, MergeStrategy::grow}) {
+    for (const MergeStrategy strategy : strategies) {
       for (const auto metric : {MergeMetric::ios, MergeMetric::iou}) {
         for (const std::size_t limit : {0U, 50U}) {
           MergeOptions options = with(strategy, metric);
@@ -329,8 +316,7 @@ TEST(TileMerge, a_million_boxes_of_one_place_and_many_of_a_field_are_merged) {
     const float y = static_cast<float>(i / 300) * 8;
     in[i].box = {x, y, x + 7, y + 7};
   }
-  MergeOptions options;
-  options.max_detections = 0;
+  const MergeOptions options{.max_detections = 0};
   EXPECT_EQ(merged(in, options).size(), in.size());
 }
 

@@ -12,9 +12,13 @@
 #include "image/cpu/resample/sampler.h"
 #include "image/differential.h"
 #include "image/reference/reference.h"
+#include "support/product.h"
+#include "support/result.h"
 
 namespace halyard::test {
 namespace {
+
+using F = PixelFormat;
 
 /// Rows of an affine sampler, in codes.
 class AffineRows {
@@ -57,12 +61,10 @@ Affine rotated(double degrees, double horizontal, double vertical, double x, dou
 reference::Spot spot_of(double begin, double length, int shift, int held, double place,
                         double scale) {
   const double samples = 1 << shift;
-  reference::Spot spot;
-  spot.centre = place / samples;
-  spot.scale = scale / samples;
-  spot.lowest = static_cast<int>(std::floor(begin / samples));
-  spot.highest = std::min(static_cast<int>(std::ceil((begin + length) / samples)), held);
-  return spot;
+  return {.centre = place / samples,
+          .scale = scale / samples,
+          .lowest = static_cast<int>(std::floor(begin / samples)),
+          .highest = std::min(static_cast<int>(std::ceil((begin + length) / samples)), held)};
 }
 
 double code_of(const Convert& c, const RegionF& crop, const reference::Plane& plane, double px,
@@ -111,115 +113,97 @@ void expect_samples(const Convert& c) {
   }
 }
 
-constexpr Filter filters[] = {Filter::nearest, Filter::bilinear, Filter::bicubic, Filter::lanczos3,
-                              Filter::box};
-
 TEST(AffineSampler, samples_of_every_format_and_filter_are_those_of_double_precision) {
   Random random(1);
   std::vector<std::pair<PixelFormat, DType>> sources;
   for (const PixelFormat format : source_formats)
     sources.emplace_back(format, DType::u8);
-  sources.emplace_back(PixelFormat::grey, DType::u16);
-  for (const PixelFormat format : {PixelFormat::bayer_rggb, PixelFormat::bayer_bggr,
-                                   PixelFormat::bayer_grbg, PixelFormat::bayer_gbrg}) {
+  sources.emplace_back(F::grey, DType::u16);
+  for (const PixelFormat format : {F::bayer_rggb, F::bayer_bggr, F::bayer_grbg, F::bayer_gbrg}) {
     sources.emplace_back(format, DType::u8);
     sources.emplace_back(format, DType::u16);
   }
   for (const auto& [format, dtype] : sources) {
-    for (const Filter filter : filters) {
-      for (const bool antialias : {false, true}) {
-        Convert c;
-        c.src = random_image(random, pick(random, 9, 20), pick(random, 9, 20), format, dtype, 8);
-        c.dst = random_image(random, 24, 17, PixelFormat::rgb);
-        c.place = Region{2, 1, 21, 15};
-        const int x = pick(random, 0, 4);
-        c.crop = RegionF{x + 0.25, 1, c.src.size().width - x - 1.5, c.src.size().height - 2.0};
-        c.affine = rotated(pick(random, 0, 359), pick(random, 4, 30) / 10.0,
-                           pick(random, 4, 30) / 10.0, pick(random, 0, 24), pick(random, 0, 17));
-        c.filter = filter;
-        c.antialias = antialias;
-        if (dtype == DType::u16) c.source_bits = 12;
-        if (dtype == DType::u16 && antialias) c.source_bits = 16;
-        if (c.source_bits == 12) {  // bits above the significant ones are not part of a sample
-          const TensorMap map = c.src.map(Access::read_write).value();
-          for (std::size_t i = 1; i < map.plane(0).rows * map.plane(0).stride_bytes; i += 2)
-            map.plane(0).writable[i] &= std::byte{0x0F};
-        }
-        expect_samples(c);
+    for (const auto& [filter, antialias] : product(all_filters, {false, true})) {
+      Convert c{
+          .src = random_image(random, pick(random, 9, 20), pick(random, 9, 20), format, dtype, 8),
+          .dst = random_image(random, 24, 17, F::rgb),
+          .place = Region{2, 1, 21, 15}};
+      const int x = pick(random, 0, 4);
+      c.crop = RegionF{x + 0.25, 1, c.src.size().width - x - 1.5, c.src.size().height - 2.0};
+      c.affine = rotated(pick(random, 0, 359), pick(random, 4, 30) / 10.0,
+                         pick(random, 4, 30) / 10.0, pick(random, 0, 24), pick(random, 0, 17));
+      c.filter = filter;
+      c.antialias = antialias;
+      if (dtype == DType::u16) c.source_bits = 12;
+      if (dtype == DType::u16 && antialias) c.source_bits = 16;
+      if (c.source_bits == 12) {  // bits above the significant ones are not part of a sample
+        const TensorMap map = c.src.map(Access::read_write).value();
+        for (std::size_t i = 1; i < map.plane(0).rows * map.plane(0).stride_bytes; i += 2)
+          map.plane(0).writable[i] &= std::byte{0x0F};
       }
+      expect_samples(c);
     }
   }
 }
 
 TEST(AffineSampler, maps_along_the_axes_give_what_the_separable_way_gives) {
   Random random(2);
-  for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::nv12, PixelFormat::yuyv}) {
-    for (const Filter filter : filters) {
-      for (const bool antialias : {false, true}) {
-        Convert c;
-        c.src = random_image(random, 40, 30, format);
-        c.dst = random_image(random, 25, 60, PixelFormat::planar_rgb);
-        c.filter = filter;
-        c.antialias = antialias;
-        c.chroma = Chroma::bilinear;
-        Convert free = c;
-        free.dst = clone(c.dst);
-        free.affine = Affine{{25 / 40.0, 0, 0, 0, 2, 0}};
-        Processor processor = Processor::create().value();
-        ASSERT_TRUE(processor.convert(c));
-        ASSERT_TRUE(processor.convert(free));
-        EXPECT_LE(greatest_difference(c.dst, free.dst), 1) << describe(free);
-      }
-    }
+  for (const auto& [format, filter, antialias] :
+       product({F::rgb, F::nv12, F::yuyv}, all_filters, {false, true})) {
+    Convert c{.src = random_image(random, 40, 30, format),
+              .dst = random_image(random, 25, 60, F::planar_rgb),
+              .filter = filter,
+              .antialias = antialias,
+              .chroma = Chroma::bilinear};
+    Convert free = c;
+    free.dst = clone(c.dst);
+    free.affine = Affine{{25 / 40.0, 0, 0, 0, 2, 0}};
+    Processor processor = Processor::create().value();
+    ASSERT_TRUE(processor.convert(c));
+    ASSERT_TRUE(processor.convert(free));
+    EXPECT_LE(greatest_difference(c.dst, free.dst), 1) << describe(free);
   }
 }
 
 TEST(AffineSampler, every_target_gives_the_same_bits) {
   Random random(3);
-  for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::nv12}) {
-    for (const Filter filter : {Filter::nearest, Filter::bilinear, Filter::lanczos3}) {
-      Convert c;
-      c.src = random_image(random, 90, 50, format);
-      c.dst = random_image(random, 83, 61, PixelFormat::grey);
-      c.affine = rotated(33, 1.1, 0.7, 10, -5);
-      c.filter = filter;
-      std::vector<std::vector<std::int16_t>> first;
-      for_each_target([&] {
-        AffineRows rows(c);
-        std::vector<std::vector<std::int16_t>> seen;
-        for (int y = 0; y < 61; ++y) {
-          const image::SampleRows row = rows.row(y);
-          for (std::size_t k = 0; k < rows.channels; ++k)
-            seen.emplace_back(row.channel[k] + row.begin, row.channel[k] + row.end);
-        }
-        if (first.empty()) first = seen;
-        EXPECT_TRUE(seen == first) << describe(c);
-      });
-    }
+  for (const auto& [format, filter] :
+       product({F::rgb, F::nv12}, {Filter::nearest, Filter::bilinear, Filter::lanczos3})) {
+    Convert c{.src = random_image(random, 90, 50, format),
+              .dst = random_image(random, 83, 61, F::grey),
+              .affine = rotated(33, 1.1, 0.7, 10, -5)};
+    c.filter = filter;
+    std::vector<std::vector<std::int16_t>> first;
+    for_each_target([&] {
+      AffineRows rows(c);
+      std::vector<std::vector<std::int16_t>> seen;
+      for (int y = 0; y < 61; ++y) {
+        const image::SampleRows row = rows.row(y);
+        for (std::size_t k = 0; k < rows.channels; ++k)
+          seen.emplace_back(row.channel[k] + row.begin, row.channel[k] + row.end);
+      }
+      if (first.empty()) first = seen;
+      EXPECT_TRUE(seen == first) << describe(c);
+    });
   }
 }
 
 TEST(AffineSampler, reads_and_writes_no_byte_beside_the_images) {
   Random random(4);
-  for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::grey, PixelFormat::nv12}) {
-    for (const Filter filter : filters) {
-      for (const Edge edge : {Edge::begin, Edge::end}) {
-        Convert c;
-        c.src = guarded_image(random, {21, 13}, format, DType::u8, edge, true);
-        c.dst = guarded_image(random, {33, 19}, PixelFormat::rgb, DType::u8, edge, false);
-        c.affine = rotated(20, 1.5, 1.2, 4, -3);
-        c.filter = filter;
-        Judge().compare(c);
-      }
-    }
+  for (const auto& [format, filter, edge] :
+       product({F::rgb, F::grey, F::nv12}, all_filters, {Edge::begin, Edge::end})) {
+    Convert c{.src = guarded_image(random, {21, 13}, format, DType::u8, edge, true),
+              .dst = guarded_image(random, {33, 19}, F::rgb, DType::u8, edge, false),
+              .affine = rotated(20, 1.5, 1.2, 4, -3)};
+    c.filter = filter;
+    Judge().compare(c);
   }
 }
 
 TEST(AffineSampler, maps_that_show_nothing_or_squeeze_all_into_a_pixel_are_pad_and_mean) {
   Random random(5);
-  Convert c;
-  c.src = random_image(random, 16, 16, PixelFormat::grey);
-  c.dst = random_image(random, 9, 9, PixelFormat::grey);
+  Convert c{random_image(random, 16, 16, F::grey), random_image(random, 9, 9, F::grey)};
   for (const Affine& map : {Affine{{1, 0, 1e9, 0, 1, 0}}, Affine{{1e-9, 0, -4, 0, 1e-9, 3}},
                             Affine{{1e300, 0, 0, 0, 1e-300, 0}}, Affine{{0, 1, 0, 1, 0, -1e300}}}) {
     c.affine = map;

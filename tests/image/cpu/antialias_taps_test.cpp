@@ -9,6 +9,7 @@
 #include <cmath>
 #include <vector>
 
+#include "cases.h"
 #include "each_target.h"
 #include "image/cpu/resample/fixed_taps.h"
 #include "image/cpu/resample/vertical.h"
@@ -16,16 +17,8 @@
 namespace halyard::image {
 namespace {
 
+using halyard::test::axis;
 using halyard::test::for_each_target;
-
-AxisRequest axis(double begin, double length, int samples, int outputs) {
-  AxisRequest request;
-  request.begin = begin;
-  request.length = length;
-  request.highest = samples;
-  request.outputs = outputs;
-  return request;
-}
 
 const AxisRequest axes[] = {
     axis(0, 1000, 1000, 639), axis(1.3, 703.7, 709, 222), axis(0, 97, 97, 61),
@@ -50,10 +43,9 @@ std::vector<double> triangle(const AxisRequest& r, int x) {
 
 std::vector<double> weights_in(const FixedTaps& taps, std::size_t x, std::size_t samples) {
   std::vector<double> weights(samples);
-  for (int t = 0; t < taps.count(x); ++t) {
+  for (int t = 0; t < taps.count(x); ++t)
     weights.at(static_cast<std::size_t>(taps.first[x] + t)) =
         taps.tap(static_cast<std::size_t>(t))[x] / double{1 << HorizontalTable::weight_bits};
-  }
   return weights;
 }
 
@@ -140,10 +132,7 @@ TEST(VerticalTable, gives_white_its_exact_share_where_products_are_cut_off) {
 }
 
 TEST(VerticalTable, keeps_a_row_that_is_nearly_all_of_an_output) {
-  AxisTaps nearly_one;
-  nearly_one.count = 3;
-  nearly_one.first = {0};
-  nearly_one.weight = {1e-6F, 1 - 2e-6F, 1e-6F};
+  AxisTaps nearly_one{.count = 3, .first = {0}, .weight = {1e-6F, 1 - 2e-6F, 1e-6F}};
   const Blended what{true, few_taps, true};
   EXPECT_EQ(greatest_part(VerticalTable(nearly_one, what), 0), 65535);
   const AxisRequest axis{9.99995, 100.0001, 9, 111, 100, false, Filter::bilinear, true};

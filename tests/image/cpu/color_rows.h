@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -117,6 +118,26 @@ class ColorRows {
  private:
   static constexpr std::size_t guard = 128;
   std::size_t width_;
+};
+
+/// Rows through one plan, as codes and as values.
+struct Conversion {
+  Conversion(const image::Plan& plan, int in_fraction, std::size_t width)
+      : fraction(in_fraction),
+        to_codes(plan, in_fraction, true),
+        to_values(plan, in_fraction, false),
+        rows(width) {}
+  void run() {
+    rows.run(to_codes);
+    rows.run(to_values);
+  }
+  std::size_t channels() const { return to_codes.channels(); }
+  double value(std::size_t c, std::size_t x) const {
+    return std::ldexp(rows.values[c][x], -to_values.fraction());
+  }
+  int fraction;  ///< of the samples
+  ColorConverter to_codes, to_values;
+  ColorRows rows;
 };
 
 }  // namespace halyard::test

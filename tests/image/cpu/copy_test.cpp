@@ -9,10 +9,12 @@
 #include "image/cpu/kernels/copy.h"
 #include "image/cpu/kernels/transpose.h"
 #include "image/images.h"
+#include "support/product.h"
 
 namespace halyard::test {
 namespace {
 
+using F = PixelFormat;
 using image::RowMove;
 using image::TransposeJob;
 
@@ -71,15 +73,12 @@ TEST(MoveKernels, a_turn_puts_every_element_where_arithmetic_says) {
       job.out = out.data();
       job.out_stride = static_cast<std::ptrdiff_t>(row);
       image::transpose_elements(job);
-      for (std::size_t j = 0; j < job.in_columns; ++j) {
-        for (std::size_t i = 0; i < job.in_rows * job.element_bytes; ++i) {
-          const std::size_t e = i / job.element_bytes;
-          const std::byte* from = job.in + static_cast<std::ptrdiff_t>(e) * job.in_stride;
-          ASSERT_EQ(out[j * row + i],
-                    from[j * job.element_bytes + job.order[i % job.element_bytes]])
-              << job.element_bytes << " bytes, " << job.in_columns << " x " << job.in_rows
-              << ", row " << j << ", byte " << i;
-        }
+      for (const auto [j, i] : grid<std::size_t>(job.in_columns, job.in_rows * job.element_bytes)) {
+        const std::size_t e = i / job.element_bytes;
+        const std::byte* from = job.in + static_cast<std::ptrdiff_t>(e) * job.in_stride;
+        ASSERT_EQ(out[j * row + i], from[j * job.element_bytes + job.order[i % job.element_bytes]])
+            << job.element_bytes << " bytes, " << job.in_columns << " x " << job.in_rows << ", row "
+            << j << ", byte " << i;
       }
     }
   });
@@ -180,13 +179,11 @@ void expect_moved(const Convert& c) {
     const Samples result(c.dst, stored);
     const int pad =
         image::round_to_code(plan.pad[channel]) * (c.dst.dtype() == DType::u16 ? 257 : 1);
-    for (int y = 0; y < c.dst.size().height; ++y) {
-      for (int x = 0; x < c.dst.size().width; ++x) {
-        const bool shown = x >= at.x && y >= at.y && x < at.x + at.width && y < at.y + at.height;
-        const auto [sx, sy] = origin(c, x - at.x, y - at.y, at.width, at.height);
-        ASSERT_EQ(result.at(x, y), shown ? source.at(sx, sy) : pad)
-            << channel << ": " << x << ", " << y;
-      }
+    for (const auto [y, x] : grid(c.dst.size().height, c.dst.size().width)) {
+      const bool shown = x >= at.x && y >= at.y && x < at.x + at.width && y < at.y + at.height;
+      const auto [sx, sy] = origin(c, x - at.x, y - at.y, at.width, at.height);
+      ASSERT_EQ(result.at(x, y), shown ? source.at(sx, sy) : pad)
+          << channel << ": " << x << ", " << y;
     }
   }
 }
@@ -200,25 +197,25 @@ struct Pair {
 };
 
 constexpr Pair pairs[] = {
-    {PixelFormat::grey, PixelFormat::grey},
-    {PixelFormat::grey, PixelFormat::grey, 0, 0, DType::u16},
-    {PixelFormat::rgb, PixelFormat::rgb},
-    {PixelFormat::rgb, PixelFormat::bgr},
-    {PixelFormat::rgba, PixelFormat::rgba},
-    {PixelFormat::bgra, PixelFormat::rgba},
-    {PixelFormat::planar_rgb, PixelFormat::planar_rgb},
-    {PixelFormat::planar_rgba, PixelFormat::planar_rgba},
-    {PixelFormat::nv24, PixelFormat::nv24},
-    {PixelFormat::nv16, PixelFormat::nv16, 1, 0},
-    {PixelFormat::nv12, PixelFormat::nv12, 1, 1},
-    {PixelFormat::nv21, PixelFormat::nv12, 1, 1},
-    {PixelFormat::i420, PixelFormat::i420, 1, 1},
-    {PixelFormat::yuyv, PixelFormat::yuyv, 1, 0},
-    {PixelFormat::uyvy, PixelFormat::yuyv, 1, 0},
-    {PixelFormat::yvyu, PixelFormat::yuyv, 1, 0},
-    {PixelFormat::vyuy, PixelFormat::yuyv, 1, 0},
-    {PixelFormat::bgr, PixelFormat::bgr},
-    {PixelFormat::rgba, PixelFormat::bgra},
+    {F::grey, F::grey},
+    {F::grey, F::grey, 0, 0, DType::u16},
+    {F::rgb, F::rgb},
+    {F::rgb, F::bgr},
+    {F::rgba, F::rgba},
+    {F::bgra, F::rgba},
+    {F::planar_rgb, F::planar_rgb},
+    {F::planar_rgba, F::planar_rgba},
+    {F::nv24, F::nv24},
+    {F::nv16, F::nv16, 1, 0},
+    {F::nv12, F::nv12, 1, 1},
+    {F::nv21, F::nv12, 1, 1},
+    {F::i420, F::i420, 1, 1},
+    {F::yuyv, F::yuyv, 1, 0},
+    {F::uyvy, F::yuyv, 1, 0},
+    {F::yvyu, F::yuyv, 1, 0},
+    {F::vyuy, F::yuyv, 1, 0},
+    {F::bgr, F::bgr},
+    {F::rgba, F::bgra},
 };
 
 // A crop on whole chroma blocks, placed on whole chroma blocks.
@@ -229,13 +226,12 @@ Convert request_of(Random& random, const Pair& pair, Flip flip, Rotation rotatio
   const bool swaps = rotation == Rotation::cw90 || rotation == Rotation::cw270;
   Region crop{blocks(0, 3, pair.shift_x), blocks(0, 3, pair.shift_y),
               blocks(1, maximum, pair.shift_x), blocks(1, maximum, pair.shift_y)};
-  Convert c;
-  c.flip = flip;
-  c.rotation = rotation;
-  c.crop = crop;
-  c.src = random_image(random, crop.x + crop.width + pick(random, 0, 3),
-                       crop.y + crop.height + pick(random, 0, 3), pair.from, pair.dtype,
-                       static_cast<std::size_t>(4 * pick(random, 0, 3)));
+  Convert c{.src = random_image(random, crop.x + crop.width + pick(random, 0, 3),
+                                crop.y + crop.height + pick(random, 0, 3), pair.from, pair.dtype,
+                                static_cast<std::size_t>(4 * pick(random, 0, 3))),
+            .crop = crop,
+            .flip = flip,
+            .rotation = rotation};
   Region place{blocks(0, 3, pair.shift_x), blocks(0, 3, pair.shift_y), crop.width, crop.height};
   if (swaps) std::swap(place.width, place.height);
   c.place = place;
@@ -249,28 +245,22 @@ Convert request_of(Random& random, const Pair& pair, Flip flip, Rotation rotatio
 
 TEST(Moves, every_format_and_orientation_moves_each_sample_where_arithmetic_says) {
   Random random(4);
-  for (const Pair& pair : pairs) {
-    for (int orientation = 0; orientation < 4; ++orientation) {
-      if (orientation % 2 == 1 && pair.shift_x != pair.shift_y) continue;
-      for (int flip = 0; flip < 3; ++flip) {
-        for (const int maximum : {2, 12, 45}) {
-          Convert c = request_of(random, pair, static_cast<Flip>(flip),
-                                 static_cast<Rotation>(orientation), maximum);
-          c.filter = static_cast<Filter>(pick(random, 0, 4));
-          c.antialias = pick(random, 0, 1) == 1;
-          expect_moved(c);
-        }
-      }
+  for (const auto& [pair, orientation] : product(pairs, upto(4))) {
+    if (orientation % 2 == 1 && pair.shift_x != pair.shift_y) continue;
+    for (const auto& [flip, maximum] : product(upto(3), {2, 12, 45})) {
+      Convert c = request_of(random, pair, static_cast<Flip>(flip),
+                             static_cast<Rotation>(orientation), maximum);
+      c.filter = static_cast<Filter>(pick(random, 0, 4));
+      c.antialias = pick(random, 0, 1) == 1;
+      expect_moved(c);
     }
   }
 }
 
 TEST(Moves, odd_sizes_of_subsampled_images_move_where_blocks_stay_whole) {
   Random random(5);
-  for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::i420, PixelFormat::yuyv}) {
-    Convert c;
-    c.src = random_image(random, 21, 13, format);
-    c.crop = Region{2, 4, 19, 9};
+  for (const PixelFormat format : {F::nv12, F::i420, F::yuyv}) {
+    Convert c{.src = random_image(random, 21, 13, format), .crop = Region{2, 4, 19, 9}};
     c.dst = random_image(random, 27, 9, format);
     c.place = Region{8, 0, 19, 9};
     expect_moved(c);
@@ -282,11 +272,10 @@ TEST(Moves, odd_sizes_of_subsampled_images_move_where_blocks_stay_whole) {
 
 TEST(Moves, large_images_are_streamed_with_the_same_result) {
   Random random(6);
-  const Tensor rgba = random_image(random, 1101, 961, PixelFormat::rgba, DType::u8, 4);
-  const Tensor rgb = random_image(random, 1201, 1201, PixelFormat::rgb, DType::u8, 4);
+  const Tensor rgba = random_image(random, 1101, 961, F::rgba, DType::u8, 4);
+  const Tensor rgb = random_image(random, 1201, 1201, F::rgb, DType::u8, 4);
   for (int orientation = 0; orientation < 4; ++orientation) {
-    Convert c;
-    c.src = orientation % 3 == 0 ? rgb : rgba;
+    Convert c{.src = orientation % 3 == 0 ? rgb : rgba};
     const auto [width, height] = c.src.size();
     c.rotation = static_cast<Rotation>(orientation);
     c.crop = Region{0, 0, width, height};
@@ -299,7 +288,7 @@ TEST(Moves, large_images_are_streamed_with_the_same_result) {
 
 TEST(Moves, red_and_blue_change_places_on_the_way) {
   Random random(7);
-  for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::planar_rgb}) {
+  for (const PixelFormat format : {F::rgb, F::planar_rgb}) {
     Convert c = request_of(random, {format, format}, Flip::none, Rotation::cw90, 30);
     c.bgr = true;
     expect_moved(c);
@@ -312,59 +301,47 @@ bool is_move(const Convert& c) {
 
 TEST(Moves, what_changes_values_is_no_move) {
   Random random(8);
-  Convert c;
-  c.src = random_image(random, 16, 12, PixelFormat::nv12);
-  c.dst = random_image(random, 16, 12, PixelFormat::nv12);
+  const Convert c{random_image(random, 16, 12, F::nv12), random_image(random, 16, 12, F::nv12)};
+  const Tensor i420 = random_image(random, 16, 12, F::i420);
+  const auto shown = [&](const RegionF& crop, const Region& place) {
+    Convert other = c;
+    other.crop = crop;
+    other.place = place;
+    return is_move(other);
+  };
   ASSERT_TRUE(is_move(c));
-  Convert other = c;
-  other.crop = Region{1, 0, 8, 8};  // half a chroma block
-  other.place = Region{0, 0, 8, 8};
-  EXPECT_FALSE(is_move(other));
-  other.crop = Region{0, 0, 8, 8};
-  EXPECT_TRUE(is_move(other));
-  other.place = Region{0, 3, 8, 8};
-  EXPECT_FALSE(is_move(other));
-  other.crop = RegionF{0, 0, 7, 8};
-  other.place = Region{2, 0, 7, 8};  // ends within a block that it shares with pad
-  EXPECT_FALSE(is_move(other));
-  other = c;
-  other.chroma = Chroma::bilinear;
-  EXPECT_FALSE(is_move(other));
-  other = c;
-  other.crop = RegionF{0.5, 0, 15, 12};
-  EXPECT_FALSE(is_move(other));
-  other = c;
-  other.affine = Affine{};
-  EXPECT_FALSE(is_move(other));
-  other = c;
-  other.dst.set_colorimetry({{}, {}, ColorEncoding::bt2020, ColorRange::full});
-  EXPECT_FALSE(is_move(other));
-  other = c;
-  other.dst = random_image(random, 16, 12, PixelFormat::i420);
-  EXPECT_FALSE(is_move(other));
+  EXPECT_FALSE(shown({1, 0, 8, 8}, {0, 0, 8, 8})) << "half a chroma block";
+  EXPECT_TRUE(shown({0, 0, 8, 8}, {0, 0, 8, 8}));
+  EXPECT_FALSE(shown({0, 0, 8, 8}, {0, 3, 8, 8}));
+  EXPECT_FALSE(shown({0, 0, 7, 8}, {2, 0, 7, 8})) << "ends within a block that it shares with pad";
+  EXPECT_FALSE(is_move(with(c, [](Convert& other) { other.chroma = Chroma::bilinear; })));
+  EXPECT_FALSE(is_move(with(c, [](Convert& other) { other.crop = RegionF(0.5, 0, 15, 12); })));
+  EXPECT_FALSE(is_move(with(c, [](Convert& other) { other.affine = Affine{}; })));
+  EXPECT_FALSE(is_move(with(c, [](Convert& other) {
+    other.dst.set_colorimetry({{}, {}, ColorEncoding::bt2020, ColorRange::full});
+  })));
+  EXPECT_FALSE(is_move(with(c, [&](Convert& other) { other.dst = i420; })));
 }
 
 TEST(Moves, other_dtypes_alpha_steps_and_turned_chroma_are_no_moves) {
   Random random(9);
-  Convert c;
-  c.src = random_image(random, 16, 16, PixelFormat::rgba);
-  c.dst = random_image(random, 16, 16, PixelFormat::rgba);
+  Convert c{random_image(random, 16, 16, F::rgba), random_image(random, 16, 16, F::rgba)};
   ASSERT_TRUE(is_move(c));
   c.alpha = AlphaStep::premultiply;
   EXPECT_FALSE(is_move(c));
   c.alpha = AlphaStep::keep;
-  c.dst = random_image(random, 16, 16, PixelFormat::rgba, DType::i8);
+  c.dst = random_image(random, 16, 16, F::rgba, DType::i8);
   EXPECT_FALSE(is_move(c));
-  c.dst = random_image(random, 16, 16, PixelFormat::rgb);
+  c.dst = random_image(random, 16, 16, F::rgb);
   EXPECT_FALSE(is_move(c));
-  c.src = random_image(random, 16, 16, PixelFormat::nv16);
-  c.dst = random_image(random, 16, 16, PixelFormat::nv16);
+  c.src = random_image(random, 16, 16, F::nv16);
+  c.dst = random_image(random, 16, 16, F::nv16);
   ASSERT_TRUE(is_move(c));
   c.rotation = Rotation::cw90;
   EXPECT_FALSE(is_move(c));
   c.rotation = Rotation::none;
-  c.src = random_image(random, 16, 16, PixelFormat::grey, DType::u16);
-  c.dst = random_image(random, 16, 16, PixelFormat::grey, DType::u16);
+  c.src = random_image(random, 16, 16, F::grey, DType::u16);
+  c.dst = random_image(random, 16, 16, F::grey, DType::u16);
   ASSERT_TRUE(is_move(c));
   c.source_bits = 12;
   EXPECT_FALSE(is_move(c));

@@ -12,21 +12,16 @@
 #include "each_target.h"
 #include "image/cpu/store/writer.h"
 #include "image/images.h"
+#include "support/product.h"
 #include "writer_target.h"
 
 namespace halyard::image {
 namespace {
 
-using halyard::test::color_plan;
-using halyard::test::ColorRows;
-using halyard::test::for_each_target;
-using halyard::test::pick;
-using halyard::test::plan_of;
-using halyard::test::Random;
-using halyard::test::Target;
+using F = PixelFormat;
+using namespace halyard::test;
 
-constexpr PixelFormat formats[] = {PixelFormat::rgb, PixelFormat::bgr, PixelFormat::rgba,
-                                   PixelFormat::bgra, PixelFormat::planar_rgb};
+constexpr PixelFormat formats[] = {F::rgb, F::bgr, F::rgba, F::bgra, F::planar_rgb};
 
 /// The second row of an image whose content leaves pixels free on both sides.
 Plan row_plan(ColorModel from, PixelFormat format, bool keeps_alpha, bool bgr, std::int32_t width) {
@@ -68,16 +63,14 @@ void expect_same_bytes(const Plan& plan, Random& random) {
 TEST(FusedWriter, stores_the_bytes_of_the_separate_steps) {
   for_each_target([] {
     Random random(41);
-    for (const ColorModel from : {ColorModel::yuv, ColorModel::rgb}) {
-      for (const PixelFormat format : formats) {
-        const bool alpha = from == ColorModel::rgb && channel_map(format)->count == 4;
-        for (std::int32_t width = 1; width < 200; width += width < 140 ? 1 : 13) {
-          for (const bool bgr : {false, true}) {
-            SCOPED_TRACE(::testing::Message()
-                         << to_string(format) << ' ' << width << (bgr ? " bgr" : ""));
-            expect_same_bytes(row_plan(from, format, false, bgr, width), random);
-            if (alpha) expect_same_bytes(row_plan(from, format, true, bgr, width), random);
-          }
+    for (const auto& [from, format] : test::product({ColorModel::yuv, ColorModel::rgb}, formats)) {
+      const bool alpha = from == ColorModel::rgb && channel_map(format)->count == 4;
+      for (std::int32_t width = 1; width < 200; width += width < 140 ? 1 : 13) {
+        for (const bool bgr : {false, true}) {
+          SCOPED_TRACE(::testing::Message()
+                       << to_string(format) << ' ' << width << (bgr ? " bgr" : ""));
+          expect_same_bytes(row_plan(from, format, false, bgr, width), random);
+          if (alpha) expect_same_bytes(row_plan(from, format, true, bgr, width), random);
         }
       }
     }
@@ -88,7 +81,7 @@ TEST(FusedWriter, flips_the_sign_of_planes) {
   for_each_target([] {
     Random random(43);
     for (const std::int32_t width : {1, 63, 64, 65, 130}) {
-      Plan plan = row_plan(ColorModel::yuv, PixelFormat::planar_rgb, false, false, width);
+      Plan plan = row_plan(ColorModel::yuv, F::planar_rgb, false, false, width);
       plan.dst.dtype = DType::i8;
       plan.values.kind = ValueMap::Kind::flip_sign;
       expect_same_bytes(plan, random);
@@ -100,7 +93,7 @@ TEST(FusedWriter, declines_what_needs_the_separate_steps) {
   const auto paints = [](const Plan& plan, int fraction = 7) {
     return FusedWriter::create(plan, ColorConverter(plan, fraction, true).setup()).has_value();
   };
-  const Plan plan = row_plan(ColorModel::yuv, PixelFormat::rgb, false, false, 9);
+  const Plan plan = row_plan(ColorModel::yuv, F::rgb, false, false, 9);
   EXPECT_TRUE(paints(plan));
   EXPECT_FALSE(paints(plan, 6)) << "samples that overshoot";
   Plan other = plan;
@@ -115,12 +108,12 @@ TEST(FusedWriter, declines_what_needs_the_separate_steps) {
   other = plan;
   other.affine = Affine{};
   EXPECT_FALSE(paints(other)) << "a free map";
-  other = row_plan(ColorModel::rgb, PixelFormat::rgba, true, false, 9);
+  other = row_plan(ColorModel::rgb, F::rgba, true, false, 9);
   EXPECT_TRUE(paints(other));
   other.alpha = AlphaStep::premultiply;
   EXPECT_FALSE(paints(other)) << "colours by alpha";
-  EXPECT_FALSE(paints(row_plan(ColorModel::yuv, PixelFormat::planar_rgba, false, false, 9)));
-  EXPECT_FALSE(paints(row_plan(ColorModel::grey, PixelFormat::rgb, false, false, 9)));
+  EXPECT_FALSE(paints(row_plan(ColorModel::yuv, F::planar_rgba, false, false, 9)));
+  EXPECT_FALSE(paints(row_plan(ColorModel::grey, F::rgb, false, false, 9)));
 }
 
 }  // namespace

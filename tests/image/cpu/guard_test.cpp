@@ -4,9 +4,12 @@
 
 #include "guarded.h"
 #include "image/differential.h"
+#include "support/product.h"
 
 namespace halyard::test {
 namespace {
+
+using F = PixelFormat;
 
 constexpr Size sizes[] = {{1, 1}, {2, 3}, {3, 2}, {17, 5}, {33, 4}, {64, 3}, {65, 9}};
 
@@ -64,9 +67,8 @@ class Guards : public ::testing::Test {
     if (conversion_declined(from, from_dtype, to, to_dtype) != nullptr) return;
     if (info(from).model == ColorModel::bayer && (size.width < 2 || size.height < 2)) return;
     SCOPED_TRACE(way.name);
-    Convert c;
-    c.src = guarded_image(random_, size, from, from_dtype, edge, true);
-    c.dst = guarded_image(random_, way.target(size), to, to_dtype, edge, false);
+    Convert c{guarded_image(random_, size, from, from_dtype, edge, true),
+              guarded_image(random_, way.target(size), to, to_dtype, edge, false)};
     way.set(c);
     judge_.compare(c);
   }
@@ -77,16 +79,12 @@ class Guards : public ::testing::Test {
 
 TEST_F(Guards, every_pair_stays_inside_its_images) {
   int way_index = 0;
-  for (const FormatInfo& from : all_formats()) {
-    for (const FormatInfo& to : all_formats()) {
-      for (const Size size : sizes) {
-        if (judge_.gives_up()) return;
-        for (const Edge edge : {Edge::begin, Edge::end}) {
-          // Every pair is converted in every way at some size; the ways alternate.
-          const Way& way = ways[static_cast<std::size_t>(way_index++) % std::size(ways)];
-          run(from.format, DType::u8, to.format, DType::u8, size, way, edge);
-        }
-      }
+  for (const auto& [from, to, size] : product(all_formats(), all_formats(), sizes)) {
+    if (judge_.gives_up()) return;
+    for (const Edge edge : {Edge::begin, Edge::end}) {
+      // Every pair is converted in every way at some size; the ways alternate.
+      const Way& way = ways[static_cast<std::size_t>(way_index++) % std::size(ways)];
+      run(from.format, DType::u8, to.format, DType::u8, size, way, edge);
     }
   }
   RecordProperty("requests", judge_.served());
@@ -94,86 +92,61 @@ TEST_F(Guards, every_pair_stays_inside_its_images) {
 }
 
 TEST_F(Guards, every_way_of_every_source_stays_inside) {
-  constexpr PixelFormat to[] = {PixelFormat::rgb, PixelFormat::rgba, PixelFormat::planar_rgb,
-                                PixelFormat::grey, PixelFormat::nv12};
+  constexpr PixelFormat to[] = {F::rgb, F::rgba, F::planar_rgb, F::grey, F::nv12};
   int way_index = 0;
-  for (const FormatInfo& from : all_formats()) {
-    for (const Way& way : ways) {
-      for (const Size size : sizes) {
-        if (judge_.gives_up()) return;
-        const PixelFormat target = to[static_cast<std::size_t>(way_index++) % std::size(to)];
-        run(from.format, DType::u8, target, DType::u8, size, way, Edge::end);
-      }
-    }
+  for (const auto& [from, way, size] : product(all_formats(), ways, sizes)) {
+    if (judge_.gives_up()) return;
+    const PixelFormat target = to[static_cast<std::size_t>(way_index++) % std::size(to)];
+    run(from.format, DType::u8, target, DType::u8, size, way, Edge::end);
   }
 }
 
 TEST_F(Guards, every_dtype_of_every_destination_stays_inside) {
-  constexpr PixelFormat sources[] = {PixelFormat::nv12, PixelFormat::rgb, PixelFormat::grey,
-                                     PixelFormat::yuyv, PixelFormat::rgba};
+  constexpr PixelFormat sources[] = {F::nv12, F::rgb, F::grey, F::yuyv, F::rgba};
   int way_index = 0;
-  for (const FormatInfo& to : all_formats()) {
-    for (const DType dtype : {DType::i8, DType::u16, DType::f16, DType::bf16, DType::f32}) {
-      for (const Way& way : ways) {
-        for (const Edge edge : {Edge::begin, Edge::end}) {
-          if (judge_.gives_up()) return;
-          const auto n = static_cast<std::size_t>(way_index++);
-          run(sources[n % std::size(sources)], DType::u8, to.format, dtype,
-              sizes[n % std::size(sizes)], way, edge);
-        }
-      }
-    }
+  for (const auto& [to, dtype, way, edge] :
+       product(all_formats(), {DType::i8, DType::u16, DType::f16, DType::bf16, DType::f32}, ways,
+               {Edge::begin, Edge::end})) {
+    if (judge_.gives_up()) return;
+    const auto n = static_cast<std::size_t>(way_index++);
+    run(sources[n % std::size(sources)], DType::u8, to.format, dtype, sizes[n % std::size(sizes)],
+        way, edge);
   }
 }
 
 TEST_F(Guards, sixteen_bit_sources_stay_inside) {
-  for (const FormatInfo& from : all_formats()) {
-    for (const Way& way : ways) {
-      for (const Size size : sizes) {
-        for (const Edge edge : {Edge::begin, Edge::end}) {
-          if (judge_.gives_up()) return;
-          run(from.format, DType::u16, PixelFormat::rgb, DType::u8, size, way, edge);
-        }
-      }
-    }
+  for (const auto& [from, way, size, edge] :
+       product(all_formats(), ways, sizes, {Edge::begin, Edge::end})) {
+    if (judge_.gives_up()) return;
+    run(from.format, DType::u16, F::rgb, DType::u8, size, way, edge);
   }
 }
 
 TEST_F(Guards, planes_in_memory_of_their_own_are_not_left) {
-  constexpr PixelFormat formats[] = {PixelFormat::nv12, PixelFormat::nv16, PixelFormat::nv24,
-                                     PixelFormat::nv21, PixelFormat::i420};
-  constexpr PixelFormat others[] = {PixelFormat::rgb, PixelFormat::rgba, PixelFormat::grey,
-                                    PixelFormat::yuyv, PixelFormat::planar_rgb};
+  constexpr PixelFormat formats[] = {F::nv12, F::nv16, F::nv24, F::nv21, F::i420};
+  constexpr PixelFormat others[] = {F::rgb, F::rgba, F::grey, F::yuyv, F::planar_rgb};
   std::size_t way_index = 0;
-  for (const PixelFormat format : formats) {
-    for (const Way& way : ways) {
-      for (const Size size : sizes) {
-        for (const Edge edge : {Edge::begin, Edge::end}) {
-          if (judge_.gives_up()) return;
-          SCOPED_TRACE(way.name);
-          const PixelFormat other = others[way_index % std::size(others)];
-          const PixelFormat same = formats[way_index++ / 2 % std::size(formats)];
-          Convert c;
-          c.src = guarded_planes(random_, size, format, edge, true);
-          c.dst = guarded_image(random_, way.target(size), other, DType::u8, edge, false);
-          way.set(c);
-          judge_.compare(c);
-          c.dst = guarded_planes(random_, way.target(size), same, edge, false);
-          judge_.compare(c);
-        }
-      }
-    }
+  for (const auto& [format, way, size, edge] :
+       product(formats, ways, sizes, {Edge::begin, Edge::end})) {
+    if (judge_.gives_up()) return;
+    SCOPED_TRACE(way.name);
+    const PixelFormat other = others[way_index % std::size(others)];
+    const PixelFormat same = formats[way_index++ / 2 % std::size(formats)];
+    Convert c{guarded_planes(random_, size, format, edge, true),
+              guarded_image(random_, way.target(size), other, DType::u8, edge, false)};
+    way.set(c);
+    judge_.compare(c);
+    c.dst = guarded_planes(random_, way.target(size), same, edge, false);
+    judge_.compare(c);
   }
 }
 
 TEST_F(Guards, slices_of_an_image_do_not_touch_their_neighbours) {
-  for (const PixelFormat to : {PixelFormat::rgb, PixelFormat::planar_rgb, PixelFormat::rgba,
-                               PixelFormat::nv12, PixelFormat::yuyv, PixelFormat::i420}) {
+  for (const PixelFormat to : {F::rgb, F::planar_rgb, F::rgba, F::nv12, F::yuyv, F::i420}) {
     const Tensor whole = random_image(random_, 64, 48, to);
     for (const Way& way : ways) {
-      Convert c;
-      c.src = random_image(random_, 40, 40, PixelFormat::nv12).slice({6, 4, 30, 22}).value();
-      c.dst = whole.slice({10, 6, 34, 22}).value();
+      Convert c{random_image(random_, 40, 40, F::nv12).slice({6, 4, 30, 22}).value(),
+                whole.slice({10, 6, 34, 22}).value()};
       way.set(c);
       judge_.compare(c);
     }
@@ -181,30 +154,26 @@ TEST_F(Guards, slices_of_an_image_do_not_touch_their_neighbours) {
 }
 
 TEST_F(Guards, the_spare_luma_of_odd_packed_yuv_is_not_seen) {
-  for (const PixelFormat format : {PixelFormat::yuyv, PixelFormat::vyuy, PixelFormat::uyvy}) {
-    for (const int width : {1, 3, 5, 17}) {
-      for (const Way& way : ways) {
-        SCOPED_TRACE(way.name);
-        Convert c;
-        c.src = guarded_image(random_, {width, 2}, format, DType::u8, Edge::end, false);
-        const Size target = way.target({width, 2});
-        c.dst = random_image(random_, target.width, target.height, PixelFormat::rgb);
-        way.set(c);
-        ASSERT_TRUE(judge_.processor().convert(c));
-        const std::vector<std::byte> want = bytes_of(c.dst);
-        for (const int y : {0, 1})
-          set_code(c.src, 0, width, y, 255 - code_at(c.src, 0, width, y));
-        ASSERT_TRUE(judge_.processor().convert(c));
-        ASSERT_TRUE(bytes_of(c.dst) == want) << describe(c);
-      }
-    }
+  for (const auto& [format, width, way] :
+       product({F::yuyv, F::vyuy, F::uyvy}, {1, 3, 5, 17}, ways)) {
+    SCOPED_TRACE(way.name);
+    Convert c{.src = guarded_image(random_, {width, 2}, format, DType::u8, Edge::end, false)};
+    const Size target = way.target({width, 2});
+    c.dst = random_image(random_, target.width, target.height, F::rgb);
+    way.set(c);
+    ASSERT_TRUE(judge_.processor().convert(c));
+    const std::vector<std::byte> want = bytes_of(c.dst);
+    for (const int y : {0, 1})
+      set_code(c.src, 0, width, y, 255 - code_at(c.src, 0, width, y));
+    ASSERT_TRUE(judge_.processor().convert(c));
+    ASSERT_TRUE(bytes_of(c.dst) == want) << describe(c);
   }
 }
 
 using GuardsDeath = Guards;
 TEST_F(GuardsDeath, a_byte_behind_a_guarded_image_ends_the_program) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const Tensor image = guarded_image(random_, {5, 3}, PixelFormat::rgb, DType::u8, Edge::end, true);
+  const Tensor image = guarded_image(random_, {5, 3}, F::rgb, DType::u8, Edge::end, true);
   const TensorMap map = image.map(Access::read).value();
   const volatile std::byte* end = map.data() + image.size_bytes();
   EXPECT_DEATH((void)*end, "");

@@ -16,8 +16,7 @@ using namespace halyard::image;
 using halyard::test::for_each_target;
 
 struct Shape {
-  std::int32_t samples;
-  std::int32_t outputs;
+  std::int32_t samples, outputs;
   Filter filter;
   bool antialias;
 };
@@ -36,12 +35,11 @@ const Shape shapes[] = {
 };
 
 HorizontalTable table_of(const Shape& shape) {
-  AxisRequest request;
-  request.length = shape.samples;
-  request.highest = shape.samples;
-  request.outputs = shape.outputs;
-  request.filter = shape.filter;
-  request.antialias = shape.antialias;
+  AxisRequest request{.length = static_cast<double>(shape.samples),
+                      .highest = shape.samples,
+                      .outputs = shape.outputs,
+                      .filter = shape.filter,
+                      .antialias = shape.antialias};
   return make_horizontal(request, {0, shape.samples});
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "image/cpu/each_target.h"
+#include "support/product.h"
 #include "support/result.h"
 
 namespace halyard::test {
@@ -135,11 +136,11 @@ TEST(NormalizeBytes, honours_strides_and_drops_a_fourth_channel) {
   std::vector<float> out(height * width * 3, -1);
   ASSERT_TRUE(normalize_bytes(from, reinterpret_cast<const std::byte*>(in.data()), to,
                               reinterpret_cast<std::byte*>(out.data()), {ByteScale::unit, {}}));
-  for (std::size_t y = 0; y < height; ++y)
-    for (std::size_t x = 0; x < width; ++x)
-      for (std::size_t c = 0; c < 3; ++c)
-        ASSERT_EQ(out[y + x * height + c * height * width],
-                  static_cast<float>(in[y * 64 + x * 5 + c]) / 255.0F);
+  for (const auto [y, x] : grid<std::size_t>(height, width)) {
+    for (std::size_t c = 0; c < 3; ++c)
+      ASSERT_EQ(out[y + x * height + c * height * width],
+                static_cast<float>(in[y * 64 + x * 5 + c]) / 255.0F);
+  }
 }
 
 TEST(NormalizeBytes, copies_a_source_that_shares_bytes_first) {
@@ -157,7 +158,9 @@ TEST(NormalizeBytes, copies_a_source_that_shares_bytes_first) {
 TEST(NormalizeBytes, refuses_what_its_header_does_not_name) {
   const std::vector<std::byte> in(64);
   std::vector<std::byte> out(512);
-  const Layout from = layout_of(DType::u8, 2, 2, 4);
+  const auto layout = [](DType dtype) { return layout_of(dtype, 2, 2, 4); };
+  const Layout from = layout(DType::u8), f32 = layout(DType::f32);
+  constexpr Errc unsupported = Errc::unsupported, invalid = Errc::invalid_argument;
   struct Refusal {
     Layout from;
     Layout to;
@@ -166,50 +169,20 @@ TEST(NormalizeBytes, refuses_what_its_header_does_not_name) {
     const char* text;
   };
   const Refusal refusals[] = {
-      {layout_of(DType::i8, 2, 2, 4),
-       layout_of(DType::f32, 2, 2, 4),
-       {},
-       Errc::unsupported,
-       "from: must be u8"},
-      {from, layout_of(DType::u16, 2, 2, 4), {}, Errc::unsupported, "to: must be u8, i8"},
-      {from, layout_of(DType::f32, 2, 3, 4), {}, Errc::invalid_argument, "2 x 3 x 4"},
-      {from, layout_of(DType::f32, 2, 2, 2), {}, Errc::invalid_argument, "extents"},
-      {from,
-       layout_of(DType::u8, 2, 2, 4),
-       {ByteScale::unit, {}},
-       Errc::unsupported,
-       "u8 takes none"},
-      {from,
-       layout_of(DType::i8, 2, 2, 4),
-       {ByteScale::none, {}},
-       Errc::unsupported,
-       "i8 takes symmetric"},
-      {from,
-       layout_of(DType::f32, 2, 2, 4),
-       {ByteScale::symmetric, 256},
-       Errc::invalid_argument,
-       "256"},
-      {from,
-       layout_of(DType::f32, 2, 2, 4),
-       {ByteScale::symmetric, -1},
-       Errc::invalid_argument,
-       "0 to 255"},
-      {from,
-       layout_of(DType::f32, 2, 2, 4),
-       {ByteScale::unit, 3},
-       Errc::invalid_argument,
-       "symmetric"},
-      {from,
-       layout_of(DType::f32, 2, 2, 4),
-       {static_cast<ByteScale>(9), {}},
-       Errc::invalid_argument,
-       "ByteScale"},
-  };
-  for (const Refusal& each : refusals) {
+      {layout(DType::i8), f32, {}, unsupported, "from: must be u8"},
+      {from, layout(DType::u16), {}, unsupported, "to: must be u8, i8"},
+      {from, layout_of(DType::f32, 2, 3, 4), {}, invalid, "2 x 3 x 4"},
+      {from, layout_of(DType::f32, 2, 2, 2), {}, invalid, "extents"},
+      {from, from, {ByteScale::unit, {}}, unsupported, "u8 takes none"},
+      {from, layout(DType::i8), {ByteScale::none, {}}, unsupported, "i8 takes symmetric"},
+      {from, f32, {ByteScale::symmetric, 256}, invalid, "256"},
+      {from, f32, {ByteScale::symmetric, -1}, invalid, "0 to 255"},
+      {from, f32, {ByteScale::unit, 3}, invalid, "symmetric"},
+      {from, f32, {static_cast<ByteScale>(9), {}}, invalid, "ByteScale"}};
+  for (const Refusal& each : refusals)
     EXPECT_FAILS(normalize_bytes(each.from, in.data(), each.to, out.data(), each.how), each.code,
                  each.text)
         << each.text;
-  }
 }
 
 }  // namespace

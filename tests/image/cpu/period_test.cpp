@@ -4,20 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include "cases.h"
 #include "image/cpu/resample/fixed_taps.h"
 #include "image/cpu/resample/vertical.h"
+#include "support/product.h"
 
 namespace halyard::image {
 namespace {
 
-AxisRequest axis(double begin, double length, int samples, int outputs) {
-  AxisRequest request;
-  request.begin = begin;
-  request.length = length;
-  request.highest = samples;
-  request.outputs = outputs;
-  return request;
-}
+using halyard::test::axis;
 
 /// An axis of output `x` alone.
 AxisRequest alone(const AxisRequest& request, int x) {
@@ -86,17 +81,15 @@ TEST(Period, is_none_where_outputs_do_not_repeat_exactly_or_often) {
 
 TEST(Period, lies_where_no_output_sees_an_edge) {
   for (AxisRequest request : axes) {
-    for (const double reach : {1.0, 6.5, 40.0}) {
-      for (const bool mirrored : {false, true}) {
-        request.mirrored = mirrored;
-        const AxisPeriod period = period_of(request, reach);
-        if (period.length == 0) continue;
-        const double scale = request.length / request.outputs;
-        const Positions at = positions_of(request);
-        EXPECT_GE(at.begin + period.begin * scale, at.lowest + reach);
-        EXPECT_LE(at.begin + period.end * scale, at.highest - reach);
-        EXPECT_LE(period.end, request.outputs);
-      }
+    for (const auto& [reach, mirrored] : test::product({1.0, 6.5, 40.0}, {false, true})) {
+      request.mirrored = mirrored;
+      const AxisPeriod period = period_of(request, reach);
+      if (period.length == 0) continue;
+      const double scale = request.length / request.outputs;
+      const Positions at = positions_of(request);
+      EXPECT_GE(at.begin + period.begin * scale, at.lowest + reach);
+      EXPECT_LE(at.begin + period.end * scale, at.highest - reach);
+      EXPECT_LE(period.end, request.outputs);
     }
   }
 }
@@ -104,21 +97,18 @@ TEST(Period, lies_where_no_output_sees_an_edge) {
 TEST(Period, fills_in_what_each_output_would_be_by_itself) {
   int periods = 0;
   for (AxisRequest request : axes) {
-    for (const Filter filter :
-         {Filter::nearest, Filter::bilinear, Filter::bicubic, Filter::lanczos3, Filter::box}) {
-      for (const int kind : {0, 1, 2, 3}) {
-        request.filter = filter;
-        request.antialias = kind % 2 != 0;
-        request.mirrored = kind / 2 != 0;
-        SCOPED_TRACE(::testing::Message() << request.length << " to " << request.outputs
-                                          << " filter " << static_cast<int>(filter) << " " << kind);
-        AxisTaps taps;
-        make_taps(request, taps);
-        periods += taps.period.length != 0 ? 1 : 0;
-        expect_own(FixedTaps(taps, 0), request);
-        if (is_between(request) || is_nearest(request) || is_antialias(request))
-          expect_own(FixedTaps(request, 0), request);
-      }
+    for (const auto& [filter, kind] : test::product(test::all_filters, {0, 1, 2, 3})) {
+      request.filter = filter;
+      request.antialias = kind % 2 != 0;
+      request.mirrored = kind / 2 != 0;
+      SCOPED_TRACE(::testing::Message() << request.length << " to " << request.outputs << " filter "
+                                        << static_cast<int>(filter) << " " << kind);
+      AxisTaps taps;
+      make_taps(request, taps);
+      periods += taps.period.length != 0 ? 1 : 0;
+      expect_own(FixedTaps(taps, 0), request);
+      if (is_between(request) || is_nearest(request) || is_antialias(request))
+        expect_own(FixedTaps(request, 0), request);
     }
   }
   EXPECT_GT(periods, 100);

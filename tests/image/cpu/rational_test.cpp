@@ -6,27 +6,25 @@
 #include <string>
 #include <vector>
 
+#include "cases.h"
 #include "each_target.h"
 #include "guarded.h"
 #include "image/cpu/resample/rational_axis.h"
 #include "image/cpu/resample/sampler.h"
 #include "image/differential.h"
 #include "image/plan.h"
+#include "support/product.h"
 
 namespace halyard::test {
 namespace {
 
+using F = PixelFormat;
 using image::AxisRequest;
 using image::make_rational_axis;
 using image::RationalAxis;
 
 AxisRequest axis_of(int samples, int outputs, bool antialias) {
-  AxisRequest r;
-  r.length = samples;
-  r.highest = samples;
-  r.outputs = outputs;
-  r.antialias = antialias;
-  return r;
+  return axis(0, samples, samples, outputs, antialias);
 }
 
 std::vector<int> weights_of(const RationalAxis& axis, int x) {
@@ -56,8 +54,7 @@ TEST(RationalAxis, counts_what_is_left_at_edges) {
   EXPECT_EQ(axis.sum_of(0), 8);
   EXPECT_EQ(axis.sum_of(1), 9);
   EXPECT_EQ(axis.sum_of(31), 8);
-  const auto repeats = make_rational_axis(axis_of(32, 64, false)).value();
-  EXPECT_EQ(repeats.sum_of(0), 4);
+  EXPECT_EQ(make_rational_axis(axis_of(32, 64, false)).value().sum_of(0), 4);
 }
 
 TEST(RationalAxis, leaves_all_others_alone) {
@@ -82,16 +79,13 @@ bool is_whole(const Convert& c, ColorimetryMode mode = ColorimetryMode::fast) {
 
 TEST(Rational, serves_what_it_is_made_for_and_nothing_else) {
   Random random(71);
-  Convert c;
-  c.src = random_image(random, 1920, 1080, PixelFormat::nv12);
-  c.dst = random_image(random, 640, 640, PixelFormat::rgb);
-  c.fit = Fit::letterbox;
-  for (const bool antialias : {false, true}) {
-    for (const PixelFormat from : {PixelFormat::nv12, PixelFormat::yuyv, PixelFormat::rgb}) {
-      c.antialias = antialias;
-      c.src = random_image(random, 1920, 1080, from);
-      EXPECT_TRUE(is_whole(c)) << static_cast<int>(from) << antialias;
-    }
+  Convert c{.src = random_image(random, 1920, 1080, F::nv12),
+            .dst = random_image(random, 640, 640, F::rgb),
+            .fit = Fit::letterbox};
+  for (const auto& [antialias, from] : product({false, true}, {F::nv12, F::yuyv, F::rgb})) {
+    c.antialias = antialias;
+    c.src = random_image(random, 1920, 1080, from);
+    EXPECT_TRUE(is_whole(c)) << static_cast<int>(from) << antialias;
   }
   EXPECT_FALSE(is_whole(c, ColorimetryMode::exact));
   c.flip = Flip::horizontal;
@@ -100,7 +94,7 @@ TEST(Rational, serves_what_it_is_made_for_and_nothing_else) {
   c.filter = Filter::lanczos3;
   EXPECT_FALSE(is_whole(c));
   c.filter = Filter::bilinear;
-  c.src = random_image(random, 1000, 700, PixelFormat::nv12);
+  c.src = random_image(random, 1000, 700, F::nv12);
   EXPECT_FALSE(is_whole(c));
 }
 
@@ -110,32 +104,25 @@ struct Ratio {
 };
 constexpr Ratio ratios[] = {{3, 1}, {3, 2}, {2, 1}, {4, 1}, {6, 1}, {5, 4}, {1, 2}, {1, 1}};
 
-constexpr PixelFormat formats[] = {PixelFormat::nv12, PixelFormat::nv16, PixelFormat::nv24,
-                                   PixelFormat::i420, PixelFormat::yuyv, PixelFormat::uyvy,
-                                   PixelFormat::rgb,  PixelFormat::rgba, PixelFormat::grey};
+constexpr PixelFormat formats[] = {F::nv12, F::nv16, F::nv24, F::i420, F::yuyv,
+                                   F::uyvy, F::rgb,  F::rgba, F::grey};
 
 /// Scales both axes by `ratio`, with about `outputs` outputs along rows.
 Convert scaled(Random& random, PixelFormat from, Ratio ratio, int outputs, bool antialias) {
   const int periods = (outputs + ratio.outputs - 1) / ratio.outputs;
-  Convert c;
-  c.src = random_image(random, periods * ratio.samples, 6 * ratio.samples, from);
-  c.dst = random_image(random, periods * ratio.outputs, 6 * ratio.outputs, PixelFormat::rgb);
-  c.antialias = antialias;
-  return c;
+  return {.src = random_image(random, periods * ratio.samples, 6 * ratio.samples, from),
+          .dst = random_image(random, periods * ratio.outputs, 6 * ratio.outputs, F::rgb),
+          .antialias = antialias};
 }
 
 TEST(Rational, is_what_the_formula_says_on_every_instruction_set) {
   for_each_target([] {
     Random random(72);
     Judge judge({.threads = 1});
-    for (const PixelFormat from : formats) {
-      for (const Ratio ratio : ratios) {
-        for (const bool antialias : {false, true}) {
-          const int outputs = pick(random, 16, 75);
-          judge.compare(scaled(random, from, ratio, outputs, antialias));
-          if (judge.gives_up()) return;
-        }
-      }
+    for (const auto& [from, ratio, antialias] : product(formats, ratios, {false, true})) {
+      const int outputs = pick(random, 16, 75);
+      judge.compare(scaled(random, from, ratio, outputs, antialias));
+      if (judge.gives_up()) return;
     }
   });
 }
@@ -158,16 +145,14 @@ TEST(Rational, keeps_white_exactly_white) {
   Random random(78);
   Processor processor = Processor::create({.threads = 1}).value();
   for_each_target([&] {
-    for (const Ratio ratio : ratios) {
-      for (const bool antialias : {false, true}) {
-        Convert c = scaled(random, PixelFormat::grey, ratio, 40, antialias);
-        c.dst = random_image(random, static_cast<int>(c.dst.width()),
-                             static_cast<int>(c.dst.height()), PixelFormat::grey, DType::f32);
-        c.normalize = Normalize{{1, 1, 1, 1}, {}};
-        std::memset(c.src.map(Access::write).value().writable(), 255, c.src.size_bytes());
-        ASSERT_TRUE(processor.convert(c));
-        ASSERT_TRUE(is_all(c.dst, 255)) << describe(c);
-      }
+    for (const auto& [ratio, antialias] : product(ratios, {false, true})) {
+      Convert c = scaled(random, F::grey, ratio, 40, antialias);
+      c.dst = random_image(random, static_cast<int>(c.dst.width()),
+                           static_cast<int>(c.dst.height()), F::grey, DType::f32);
+      c.normalize = Normalize{{1, 1, 1, 1}, {}};
+      std::memset(c.src.map(Access::write).value().writable(), 255, c.src.size_bytes());
+      ASSERT_TRUE(processor.convert(c));
+      ASSERT_TRUE(is_all(c.dst, 255)) << describe(c);
     }
   });
 }
@@ -175,7 +160,7 @@ TEST(Rational, keeps_white_exactly_white) {
 TEST(Rational, is_right_at_every_width) {
   Random random(73);
   Judge judge({.threads = 1});
-  for (const PixelFormat from : {PixelFormat::nv12, PixelFormat::yuyv, PixelFormat::rgb}) {
+  for (const PixelFormat from : {F::nv12, F::yuyv, F::rgb}) {
     for (int outputs = 14; outputs < 70 && !judge.gives_up(); outputs += slowness) {
       for (const bool antialias : {false, true}) {
         judge.compare(scaled(random, from, {3, 1}, outputs, antialias));
@@ -190,8 +175,7 @@ TEST(Rational, begins_and_ends_with_any_crop) {
   Judge judge({.threads = 1});
   for (const PixelFormat from : formats) {
     for (int orientation = 0; orientation < 24 / slowness + 4 && !judge.gives_up(); ++orientation) {
-      Convert c;
-      c.src = random_image(random, 200 + orientation % 3, 61, from);
+      Convert c{.src = random_image(random, 200 + orientation % 3, 61, from)};
       const int outputs = pick(random, 16, 50);
       const Ratio ratio = ratios[pick(random, 0, 2)];
       const double width = static_cast<double>(outputs / 2 * 2) * ratio.samples / ratio.outputs;
@@ -199,7 +183,7 @@ TEST(Rational, begins_and_ends_with_any_crop) {
       const double part = orientation % 4 == 0 ? 0.5 : 0;
       c.crop = RegionF(pick(random, 0, 199 - static_cast<int>(width)) + part,
                        pick(random, 0, 60 - static_cast<int>(height)), width, height);
-      c.dst = random_image(random, outputs / 2 * 2, 10, PixelFormat::rgba);
+      c.dst = random_image(random, outputs / 2 * 2, 10, F::rgba);
       c.antialias = orientation % 2 != 0;
       c.filter = orientation % 5 == 0 ? Filter::box : Filter::bilinear;
       c.flip = orientation % 7 == 0 ? Flip::vertical : Flip::none;
@@ -212,27 +196,22 @@ TEST(Rational, begins_and_ends_with_any_crop) {
 TEST(Rational, reads_and_writes_nothing_beside_the_image) {
   Random random(75);
   Judge judge({.threads = 1});
-  for (const PixelFormat from : formats) {
-    for (const Edge edge : {Edge::begin, Edge::end}) {
-      for (const int outputs : {16, 31, 32, 64, 65}) {
-        Convert c;
-        c.src = guarded_image(random, {outputs * 3, 12}, from, DType::u8, edge, true);
-        c.dst = guarded_image(random, {outputs, 4}, PixelFormat::rgb, DType::u8, edge, false);
-        c.antialias = outputs != 31;
-        judge.compare(c);
-      }
-    }
+  for (const auto& [from, edge, outputs] :
+       product(formats, {Edge::begin, Edge::end}, {16, 31, 32, 64, 65})) {
+    Convert c{guarded_image(random, {outputs * 3, 12}, from, DType::u8, edge, true),
+              guarded_image(random, {outputs, 4}, F::rgb, DType::u8, edge, false)};
+    c.antialias = outputs != 31;
+    judge.compare(c);
   }
 }
 
 TEST(Rational, gives_the_same_bits_for_any_count_of_threads) {
   Random random(76);
-  for (const PixelFormat from : {PixelFormat::nv12, PixelFormat::yuyv, PixelFormat::rgb}) {
-    Convert c;
-    c.src = random_image(random, 960, 540, from);
-    c.dst = random_image(random, 320, 320, PixelFormat::rgb);
-    c.fit = Fit::letterbox;
-    c.antialias = true;
+  for (const PixelFormat from : {F::nv12, F::yuyv, F::rgb}) {
+    Convert c{.src = random_image(random, 960, 540, from),
+              .dst = random_image(random, 320, 320, F::rgb),
+              .fit = Fit::letterbox,
+              .antialias = true};
     std::vector<std::byte> want;
     for (const unsigned threads : {1U, 2U, 3U, 5U}) {
       Processor processor = Processor::create({.threads = threads}).value();
@@ -245,17 +224,15 @@ TEST(Rational, gives_the_same_bits_for_any_count_of_threads) {
 
 TEST(Rational, gives_the_same_bits_on_every_instruction_set) {
   Random random(77);
-  for (const PixelFormat from : formats) {
-    for (const bool antialias : {false, true}) {
-      const Convert c = scaled(random, from, antialias ? Ratio{3, 2} : Ratio{3, 1}, 100, antialias);
-      std::vector<std::byte> want;
-      for_each_target([&] {
-        Processor processor = Processor::create({.threads = 1}).value();
-        ASSERT_TRUE(processor.convert(c));
-        if (want.empty()) want = bytes_of(c.dst);
-        EXPECT_EQ(bytes_of(c.dst), want) << describe(c);
-      });
-    }
+  for (const auto& [from, antialias] : product(formats, {false, true})) {
+    const Convert c = scaled(random, from, antialias ? Ratio{3, 2} : Ratio{3, 1}, 100, antialias);
+    std::vector<std::byte> want;
+    for_each_target([&] {
+      Processor processor = Processor::create({.threads = 1}).value();
+      ASSERT_TRUE(processor.convert(c));
+      if (want.empty()) want = bytes_of(c.dst);
+      EXPECT_EQ(bytes_of(c.dst), want) << describe(c);
+    });
   }
 }
 

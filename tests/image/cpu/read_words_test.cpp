@@ -14,8 +14,7 @@
 namespace halyard::image {
 namespace {
 
-using halyard::test::code_at;
-using halyard::test::for_each_target;
+using namespace halyard::test;
 
 TEST(ReadKernel, scales_words_so_that_they_round_to_the_nearest_codes) {
   std::vector<std::uint16_t> request(65536);
@@ -40,9 +39,9 @@ TEST(ReadKernel, scales_words_so_that_they_round_to_the_nearest_codes) {
 TEST(WideGrey, becomes_the_nearest_codes_in_both_modes) {
   std::vector<std::uint16_t> request(65536);
   std::iota(request.begin(), request.end(), 0);
-  const Tensor src = Tensor::create_image(256, 256, PixelFormat::grey, DType::u16).value();
+  const Tensor src = zero_image(256, 256, PixelFormat::grey, DType::u16);
   std::memcpy(src.map(Access::write)->plane(0).writable, request.data(), 2 * request.size());
-  const Tensor dst = Tensor::create_image(256, 256, PixelFormat::grey).value();
+  const Tensor dst = zero_image(256, 256, PixelFormat::grey);
   for (const ColorimetryMode mode : {ColorimetryMode::fast, ColorimetryMode::exact}) {
     auto processor = Processor::create({.threads = 1, .colorimetry_mode = mode}).value();
     ASSERT_TRUE(processor.convert({.src = src, .dst = dst}));

@@ -13,13 +13,12 @@
 #include "image/cpu/resample/horizontal.h"
 #include "image/cpu/resample/vertical.h"
 #include "image/images.h"
+#include "support/product.h"
 
 namespace halyard::image {
 namespace {
 
-using halyard::test::for_each_target;
-using halyard::test::pick;
-using halyard::test::Random;
+using namespace halyard::test;
 
 constexpr std::int16_t guard = -12345;
 
@@ -51,9 +50,7 @@ std::vector<std::int16_t> random_row(Random& random, int samples, int fraction) 
 
 /// One output with `count` weights that sum to one.
 AxisTaps one_output(Random& random, int count, bool negative) {
-  AxisTaps taps;
-  taps.count = count;
-  taps.first = {0};
+  AxisTaps taps{.count = count, .first = {0}};
   std::vector<double> weights(static_cast<std::size_t>(count));
   double sum = 0;
   for (double& w : weights)
@@ -98,11 +95,10 @@ void expect_blend(Random& random, Split split, int groups, int taps, bool negati
   const AxisTaps exact = one_output(random, taps, negative);
   const VerticalTable table(exact, {true, 16, !negative});
   const VerticalTable::Row row = table.row(0);
-  BlendBytes job;
-  job.fraction = negative ? 6 : 7;
-  job.split = split;
-  job.groups = groups;
-  job.weights = table.weights(row);
+  BlendBytes job{.weights = table.weights(row),
+                 .split = split,
+                 .groups = groups,
+                 .fraction = negative ? 6 : 7};
   job.rows = from.rows.data() + row.first;
   std::vector<std::vector<std::int16_t>> first;
   for_each_target([&] {
@@ -153,10 +149,7 @@ TEST(VerticalKernel, leaves_out_the_rows_that_nobody_asked_for) {
   const std::uint8_t* row = bytes.data();
   for (const Split split : {Split::pairs, Split::triples, Split::quads, Split::luma_first}) {
     std::vector<std::int16_t> out(2 * padded_row(70), guard);
-    BlendBytes job;
-    job.rows = &row;
-    job.split = split;
-    job.groups = 70;
+    BlendBytes job{.rows = &row, .split = split, .groups = 70};
     job.out[1] = out.data();
     for_each_target([&] { blend_bytes(job); });
     EXPECT_EQ(out[0], 9 * 128);
@@ -172,10 +165,7 @@ TEST(VerticalKernel, keeps_black_black_and_white_white) {
       const std::vector<std::uint8_t> bytes(64, static_cast<std::uint8_t>(code));
       const std::vector<const std::uint8_t*> rows(static_cast<std::size_t>(taps), bytes.data());
       std::vector<std::int16_t> out(padded_row(64));
-      BlendBytes job;
-      job.weights = table.weights(table.row(0));
-      job.rows = rows.data();
-      job.groups = 64;
+      BlendBytes job{.weights = table.weights(table.row(0)), .rows = rows.data(), .groups = 64};
       job.out[0] = out.data();
       for_each_target([&] {
         blend_bytes(job);
@@ -306,15 +296,14 @@ void expect_horizontal(Random& random, const HorizontalCase& c, Seen& seen) {
 TEST(HorizontalKernel, resamples_rows_in_every_mode_at_every_width) {
   Random random(5);
   Seen seen;
-  for (const int outputs : widths()) {
-    for (const double scale : {0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 4.2, 9.0, 40.0}) {
-      const int inputs = std::max(1, static_cast<int>(std::lround(outputs * scale)));
-      const auto filter = static_cast<Filter>(pick(random, 0, 4));
-      const bool antialias = pick(random, 0, 1) != 0;
-      const bool mirrored = pick(random, 0, 1) != 0;
-      expect_horizontal(random, {inputs, outputs, filter, antialias, mirrored}, seen);
-      expect_horizontal(random, {inputs, outputs, Filter::bilinear, antialias, mirrored}, seen);
-    }
+  for (const auto& [outputs, scale] :
+       test::product(widths(), {0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 4.2, 9.0, 40.0})) {
+    const int inputs = std::max(1, static_cast<int>(std::lround(outputs * scale)));
+    const auto filter = static_cast<Filter>(pick(random, 0, 4));
+    const bool antialias = pick(random, 0, 1) != 0;
+    const bool mirrored = pick(random, 0, 1) != 0;
+    expect_horizontal(random, {inputs, outputs, filter, antialias, mirrored}, seen);
+    expect_horizontal(random, {inputs, outputs, Filter::bilinear, antialias, mirrored}, seen);
   }
   for (std::size_t mode = 0; mode < static_cast<std::size_t>(HorizontalTable::Mode::permuted);
        ++mode)

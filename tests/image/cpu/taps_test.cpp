@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "support/product.h"
+
 namespace halyard::image {
 namespace {
 
@@ -22,29 +24,24 @@ AxisTaps taps_of(const AxisRequest& request) {
 
 void expect_sound_taps(int inputs, int outputs) {
   SCOPED_TRACE(::testing::Message() << inputs << " to " << outputs);
-  for (const Filter filter :
-       {Filter::nearest, Filter::bilinear, Filter::bicubic, Filter::lanczos3, Filter::box}) {
-    for (const bool antialias : {false, true}) {
-      for (const bool mirrored : {false, true}) {
-        AxisRequest request = whole(inputs, outputs, filter, antialias);
-        request.mirrored = mirrored;
-        const AxisTaps taps = taps_of(request);
-        for (int x = 0; x < outputs; ++x) {
-          const auto begin = taps.weight.begin() + x * taps.count;
-          ASSERT_NEAR(std::accumulate(begin, begin + taps.count, 0.0), 1, 1e-5) << x;
-          ASSERT_GE(taps.first[x], 0) << x;
-          ASSERT_LE(taps.first[x] + taps.count, inputs) << x;
-        }
-      }
+  for (const auto& [filter, antialias, mirrored] : test::product(
+           {Filter::nearest, Filter::bilinear, Filter::bicubic, Filter::lanczos3, Filter::box},
+           {false, true}, {false, true})) {
+    AxisRequest request = whole(inputs, outputs, filter, antialias);
+    request.mirrored = mirrored;
+    const AxisTaps taps = taps_of(request);
+    for (int x = 0; x < outputs; ++x) {
+      const auto begin = taps.weight.begin() + x * taps.count;
+      ASSERT_NEAR(std::accumulate(begin, begin + taps.count, 0.0), 1, 1e-5) << x;
+      ASSERT_GE(taps.first[x], 0) << x;
+      ASSERT_LE(taps.first[x] + taps.count, inputs) << x;
     }
   }
 }
 
 TEST(Taps, of_every_kind_sum_to_one_and_stay_inside) {
-  for (const int inputs : {1, 2, 3, 7, 64}) {
-    for (const int outputs : {1, 2, 5, 64, 200})
-      expect_sound_taps(inputs, outputs);
-  }
+  for (const auto& [inputs, outputs] : test::product({1, 2, 3, 7, 64}, {1, 2, 5, 64, 200}))
+    expect_sound_taps(inputs, outputs);
 }
 
 TEST(Taps, that_repeat_sum_to_one_and_stay_inside) {
@@ -57,8 +54,7 @@ TEST(Taps, that_repeat_sum_to_one_and_stay_inside) {
 }
 
 TEST(Taps, nearest_takes_the_floor_of_the_centre) {
-  const AxisTaps taps = taps_of(whole(10, 4, Filter::nearest));
-  EXPECT_EQ(taps.first, (std::vector<std::int32_t>{1, 3, 6, 8}));
+  EXPECT_EQ(taps_of(whole(10, 4, Filter::nearest)).first, (std::vector<std::int32_t>{1, 3, 6, 8}));
 }
 
 TEST(Taps, nearest_is_exact_where_a_centre_falls_between_two_samples) {
@@ -109,22 +105,21 @@ TEST(Taps, chroma_of_an_odd_crop_sits_between_its_samples) {
 }
 
 TEST(Taps, mirrored_axes_are_the_reverse_of_the_plain_ones) {
-  for (const Filter filter : {Filter::bilinear, Filter::bicubic, Filter::lanczos3}) {
-    for (const bool antialias : {false, true}) {
-      AxisRequest request = whole(31, 12, filter, antialias);
-      const AxisTaps plain = taps_of(request);
-      request.mirrored = true;
-      const AxisTaps mirrored = taps_of(request);
-      for (int x = 0; x < 12; ++x) {
-        std::vector<double> a(31, 0);
-        std::vector<double> b(31, 0);
-        for (int t = 0; t < plain.count; ++t) {
-          a[plain.first[x] + t] = plain.weight[x * plain.count + t];
-          b[mirrored.first[11 - x] + t] = mirrored.weight[(11 - x) * mirrored.count + t];
-        }
-        for (int i = 0; i < 31; ++i)
-          EXPECT_NEAR(a[i], b[i], 1e-6);
+  for (const auto& [filter, antialias] :
+       test::product({Filter::bilinear, Filter::bicubic, Filter::lanczos3}, {false, true})) {
+    AxisRequest request = whole(31, 12, filter, antialias);
+    const AxisTaps plain = taps_of(request);
+    request.mirrored = true;
+    const AxisTaps mirrored = taps_of(request);
+    for (int x = 0; x < 12; ++x) {
+      std::vector<double> a(31, 0);
+      std::vector<double> b(31, 0);
+      for (int t = 0; t < plain.count; ++t) {
+        a[plain.first[x] + t] = plain.weight[x * plain.count + t];
+        b[mirrored.first[11 - x] + t] = mirrored.weight[(11 - x) * mirrored.count + t];
       }
+      for (int i = 0; i < 31; ++i)
+        EXPECT_NEAR(a[i], b[i], 1e-6);
     }
   }
 }

@@ -9,6 +9,7 @@
 
 #include "each_target.h"
 #include "image/cpu/cpu_program.h"
+#include "support/product.h"
 
 namespace halyard::test {
 namespace {
@@ -40,15 +41,13 @@ void expect_transposed(std::mt19937& random, std::size_t channels, std::int32_t 
   }
   std::vector<std::byte> memory(image::transpose_workspace_bytes(tile_rows));
   const auto rotated = image::transpose_results(first, stride, rows, tile_rows, memory.data());
-  for (std::size_t c = 0; c < channels; ++c) {
-    for (std::size_t x = 0; x < static_cast<std::size_t>(transpose_side); ++x) {
-      for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
-        T got{};
-        if constexpr (sizeof(T) == 1) got = rotated[x].codes[c][r];
-        if constexpr (sizeof(T) == 2) got = rotated[x].values[c][r];
-        ASSERT_EQ(got, in[c * plane + r * stride + x])
-            << rows << " rows: channel " << c << ", row " << r << ", column " << x;
-      }
+  for (const auto [c, x] : grid<std::size_t>(channels, static_cast<std::size_t>(transpose_side))) {
+    for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
+      T got{};
+      if constexpr (sizeof(T) == 1) got = rotated[x].codes[c][r];
+      if constexpr (sizeof(T) == 2) got = rotated[x].values[c][r];
+      ASSERT_EQ(got, in[c * plane + r * stride + x])
+          << rows << " rows: channel " << c << ", row " << r << ", column " << x;
     }
   }
 }

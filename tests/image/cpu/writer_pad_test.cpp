@@ -6,20 +6,18 @@
 #include "image/cpu/kernels/fill.h"
 #include "image/cpu/store/pad.h"
 #include "image/cpu/store/store_value.h"
+#include "support/product.h"
 #include "writer_target.h"
 
 namespace halyard::image {
 namespace {
 
-using halyard::test::for_each_target;
-using halyard::test::plan_of;
-using halyard::test::Target;
+using F = PixelFormat;
+using namespace halyard::test;
 
 constexpr PixelFormat all_formats[] = {
-    PixelFormat::yuyv,        PixelFormat::nv12, PixelFormat::nv16, PixelFormat::rgba,
-    PixelFormat::rgb,         PixelFormat::grey, PixelFormat::bgr,  PixelFormat::planar_rgb,
-    PixelFormat::planar_rgba, PixelFormat::bgra, PixelFormat::vyuy, PixelFormat::nv24,
-    PixelFormat::uyvy,        PixelFormat::yvyu, PixelFormat::nv21, PixelFormat::i420};
+    F::yuyv,        F::nv12, F::nv16, F::rgba, F::rgb,  F::grey, F::bgr,  F::planar_rgb,
+    F::planar_rgba, F::bgra, F::vyuy, F::nv24, F::uyvy, F::yvyu, F::nv21, F::i420};
 
 bool has(const Region& r, int x, int y) {
   return x >= r.x && x < r.x + r.width && y >= r.y && y < r.y + r.height;
@@ -33,13 +31,11 @@ void pad_expected(const Plan& plan, const Region& kept, const MappedImages& fram
     const bool paired = to.step_bytes == 2 && info(plan.dst.format).chroma_shift_x == 1 && c == 0 &&
                         frame.target[1].step_bytes == 4;
     const int columns = paired ? (to.columns + 1) / 2 * 2 : to.columns;
-    for (int y = 0; y < to.rows; ++y) {
-      for (int x = 0; x < columns; ++x) {
-        const int left = std::min(x << to.shift_x, plan.dst.size.width - 1);
-        if (has(kept, left, y << to.shift_y)) continue;
-        store_value(plan.values, plan.dst.dtype, c, static_cast<float>(plan.pad[c]),
-                    to.row(y) + static_cast<std::size_t>(x) * to.step_bytes);
-      }
+    for (const auto [y, x] : grid(to.rows, columns)) {
+      const int left = std::min(x << to.shift_x, plan.dst.size.width - 1);
+      if (has(kept, left, y << to.shift_y)) continue;
+      store_value(plan.values, plan.dst.dtype, c, static_cast<float>(plan.pad[c]),
+                  to.row(y) + static_cast<std::size_t>(x) * to.step_bytes);
     }
   }
 }
@@ -72,32 +68,28 @@ void expect_padded_everywhere(const Plan& plan, std::size_t extra) {
 }
 
 TEST(PadWriter, fills_what_is_not_kept_in_every_format) {
-  for (const PixelFormat format : all_formats) {
-    for (const Size size : {Size{9, 7}, Size{1030, 6}}) {
-      for (const std::size_t extra : {0, 12}) {
-        Plan plan = plan_of(format, DType::u8, size, {});
-        plan.pad = {10, 200, 77, 255};
-        expect_padded_everywhere(plan, extra);
-        plan.pad = {114, 114, 114, 114};
-        expect_padded_everywhere(plan, extra);
-      }
+  for (const auto& [format, size] : test::product(all_formats, {Size{9, 7}, Size{1030, 6}})) {
+    for (const std::size_t extra : {0, 12}) {
+      Plan plan = plan_of(format, DType::u8, size, {});
+      plan.pad = {10, 200, 77, 255};
+      expect_padded_everywhere(plan, extra);
+      plan.pad = {114, 114, 114, 114};
+      expect_padded_everywhere(plan, extra);
     }
   }
 }
 
 TEST(PadWriter, fills_with_values_of_every_type) {
   const ValueMap values{ValueMap::Kind::affine, {0.1F, 0.2F, 0.3F, 1}, {-1, 0, 1, 0}};
-  for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::bgra, PixelFormat::planar_rgb}) {
-    for (const DType dtype :
-         {DType::u8, DType::i8, DType::u16, DType::f16, DType::bf16, DType::f32}) {
-      for (const bool bgr : {false, true}) {
-        Plan plan = plan_of(format, dtype, {213, 4}, values);
-        plan.pad = {10, 200, 77, 255};
-        plan.bgr = bgr;
-        expect_padded_everywhere(plan, 0);
-        expect_padded_everywhere(plan, 4);
-      }
-    }
+  for (const auto& [format, dtype, bgr] :
+       test::product({F::rgb, F::bgra, F::planar_rgb},
+                     {DType::u8, DType::i8, DType::u16, DType::f16, DType::bf16, DType::f32},
+                     {false, true})) {
+    Plan plan = plan_of(format, dtype, {213, 4}, values);
+    plan.pad = {10, 200, 77, 255};
+    plan.bgr = bgr;
+    expect_padded_everywhere(plan, 0);
+    expect_padded_everywhere(plan, 4);
   }
 }
 

@@ -15,16 +15,14 @@
 #include "each_target.h"
 #include "image/cpu/store/store_value.h"
 #include "image/images.h"
+#include "support/product.h"
 #include "writer_target.h"
 
 namespace halyard::image {
 namespace {
 
-using halyard::test::for_each_target;
-using halyard::test::pick;
-using halyard::test::plan_of;
-using halyard::test::Random;
-using halyard::test::Target;
+using F = PixelFormat;
+using namespace halyard::test;
 
 constexpr DType all_types[] = {DType::u8,  DType::i8,   DType::u16,
                                DType::f16, DType::bf16, DType::f32};
@@ -37,19 +35,17 @@ struct Results {
   std::array<ResultRows, 2> rows;
 
   Results(Random& random, bool wants_codes, int fraction) {
-    for (std::size_t c = 0; c < 4; ++c) {
-      for (std::size_t y = 0; y < 2; ++y) {
-        const auto value = [&](int maximum) {
-          const int kind = pick(random, 0, 7);
-          return kind == 0 ? 0 : kind == 1 ? maximum : pick(random, 0, maximum);
-        };
-        for (std::size_t x = 0; x < stride; ++x) {
-          codes[c][y].push_back(static_cast<std::uint8_t>(value(255)));
-          values[c][y].push_back(static_cast<std::int16_t>(value(255 << fraction)));
-        }
-        if (wants_codes) rows[y].codes[c] = codes[c][y].data();
-        if (!wants_codes) rows[y].values[c] = values[c][y].data();
+    for (const auto [c, y] : grid<std::size_t>(4, 2)) {
+      const auto value = [&](int maximum) {
+        const int kind = pick(random, 0, 7);
+        return kind == 0 ? 0 : kind == 1 ? maximum : pick(random, 0, maximum);
+      };
+      for (std::size_t x = 0; x < stride; ++x) {
+        codes[c][y].push_back(static_cast<std::uint8_t>(value(255)));
+        values[c][y].push_back(static_cast<std::int16_t>(value(255 << fraction)));
       }
+      if (wants_codes) rows[y].codes[c] = codes[c][y].data();
+      if (!wants_codes) rows[y].values[c] = values[c][y].data();
     }
   }
 };
@@ -115,9 +111,8 @@ ValueMap affine(std::array<float, 4> scale, std::array<float, 4> bias) {
   return {ValueMap::Kind::affine, scale, bias};
 }
 
-constexpr PixelFormat full_formats[] = {
-    PixelFormat::rgb,  PixelFormat::bgr,        PixelFormat::rgba,       PixelFormat::bgra,
-    PixelFormat::grey, PixelFormat::planar_rgb, PixelFormat::planar_rgba};
+constexpr PixelFormat full_formats[] = {F::rgb,  F::bgr,        F::rgba,       F::bgra,
+                                        F::grey, F::planar_rgb, F::planar_rgba};
 
 TEST(Writer, stores_codes_at_every_width) {
   for_each_target([] {
@@ -132,7 +127,7 @@ TEST(Writer, stores_codes_at_every_width) {
       }
     }
     for (int width = 1; width <= 65; ++width)
-      expect_stored(plan_of(PixelFormat::nv24, DType::u8, {width, 1}, {}), 6, 0, 0);
+      expect_stored(plan_of(F::nv24, DType::u8, {width, 1}, {}), 6, 0, 0);
   });
 }
 
@@ -140,13 +135,11 @@ TEST(Writer, stores_values_at_every_width_in_every_type) {
   const ValueMap maps[] = {affine({1 / 255.0F, 0.017F, 1, 257}, {0, -2.1179F, -128, 0}),
                            affine({0.9F, -1.5F, 3, 1e-6F}, {0.5F, 140, -300, 1e-7F})};
   for_each_target([&] {
-    for (const PixelFormat format : full_formats) {
-      for (const DType dtype : all_types) {
-        for (int width = 1; width <= 65; ++width) {
-          Plan plan = plan_of(format, dtype, {width + 2, 2}, maps[width % 2]);
-          plan.bgr = info(format).model == ColorModel::rgb && width % 3 == 0;
-          expect_stored(plan, 6 + width % 2, 2, 1);
-        }
+    for (const auto& [format, dtype] : test::product(full_formats, all_types)) {
+      for (int width = 1; width <= 65; ++width) {
+        Plan plan = plan_of(format, dtype, {width + 2, 2}, maps[width % 2]);
+        plan.bgr = info(format).model == ColorModel::rgb && width % 3 == 0;
+        expect_stored(plan, 6 + width % 2, 2, 1);
       }
     }
   });
@@ -162,19 +155,16 @@ TEST(Writer, stores_the_ends_of_every_type_as_the_definition_says) {
       affine({0.5F, 0.25F, 1, 0.5F}, {0, 0.5F, -128.5F, -64}),          // ties
       affine({2, -3, 128, 250}, {-200, 400, -32768, 1785})};            // clamped 16 bits
   for_each_target([&] {
-    for (const ValueMap& map : maps) {
-      for (const DType dtype : all_types) {
-        expect_stored(plan_of(PixelFormat::planar_rgba, dtype, {150, 1}, map), 6, 0, 0);
-        expect_stored(plan_of(PixelFormat::rgba, dtype, {150, 1}, map), 7, 0, 0);
-      }
+    for (const auto& [map, dtype] : test::product(maps, all_types)) {
+      expect_stored(plan_of(F::planar_rgba, dtype, {150, 1}, map), 6, 0, 0);
+      expect_stored(plan_of(F::rgba, dtype, {150, 1}, map), 7, 0, 0);
     }
   });
 }
 
 TEST(Writer, stores_the_mean_chroma_of_blocks_at_every_width) {
-  constexpr PixelFormat formats[] = {PixelFormat::nv12, PixelFormat::nv21, PixelFormat::nv16,
-                                     PixelFormat::i420, PixelFormat::yuyv, PixelFormat::uyvy,
-                                     PixelFormat::vyuy, PixelFormat::yvyu};
+  constexpr PixelFormat formats[] = {F::nv12, F::nv21, F::nv16, F::i420,
+                                     F::yuyv, F::uyvy, F::vyuy, F::yvyu};
   for_each_target([&] {
     for (const PixelFormat format : formats) {
       for (int width = 1; width <= 65; ++width) {
@@ -188,7 +178,7 @@ TEST(Writer, stores_the_mean_chroma_of_blocks_at_every_width) {
 
 TEST(Writer, stores_yuv_that_is_quantized) {
   const ValueMap map = affine({0.7F, 0.7F, 0.7F, 0.7F}, {3, 3, 3, 3});
-  for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::nv24, PixelFormat::uyvy})
+  for (const PixelFormat format : {F::nv12, F::nv24, F::uyvy})
     expect_stored(plan_of(format, DType::u8, {8, 3}, map), 6, 0, 2);
 }
 

@@ -81,12 +81,11 @@ class Sampling {
     Axis axis;
     for (int i = 0; i < outputs; ++i) {
       const double way = (2.0 * i + 1) * length / (2.0 * outputs);
-      Spot spot;
-      spot.centre = (mirrored ? begin + length - way : begin + way) / per_sample;
-      spot.scale = length / outputs / per_sample;
-      spot.lowest = reach.lowest;
-      spot.highest = reach.highest;
-      spot.mirrored = mirrored;
+      Spot spot{.centre = (mirrored ? begin + length - way : begin + way) / per_sample,
+                .scale = length / outputs / per_sample,
+                .lowest = reach.lowest,
+                .highest = reach.highest,
+                .mirrored = mirrored};
       axis.push_back({taps_at(spot, filter, request_.antialias),
                       rests_on_rounding(spot, filter, request_.antialias)});
     }
@@ -232,9 +231,7 @@ ExpectedChannel stored_channel(const std::vector<Painted>& pixels, const Tensor&
   const int height = static_cast<int>(dst.height());
   const int wide = 1 << site.shift_x;
   const int high = 1 << site.shift_y;
-  ExpectedChannel out;
-  out.columns = (width + wide - 1) / wide;
-  out.rows = (height + high - 1) / high;
+  ExpectedChannel out{.columns = (width + wide - 1) / wide, .rows = (height + high - 1) / high};
   for (int j = 0; j < out.rows; ++j) {
     for (int i = 0; i < out.columns; ++i) {
       double sum = 0;

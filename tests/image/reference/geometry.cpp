@@ -85,9 +85,8 @@ Region hal_box(double w, double h, Size target) {
 Region trained_box(double w, double h, Size target, bool enlarges) {
   double ratio = std::min(target.width / w, target.height / h);
   if (!enlarges) ratio = std::min(ratio, 1.0);
-  Region box;
-  box.width = std::max(1, static_cast<int>(half_to_even(w * ratio)));
-  box.height = std::max(1, static_cast<int>(half_to_even(h * ratio)));
+  Region box{.width = std::max(1, static_cast<int>(half_to_even(w * ratio))),
+             .height = std::max(1, static_cast<int>(half_to_even(h * ratio)))};
   box.x = static_cast<int>(half_to_even((target.width - box.width) / 2.0 - 0.1));
   box.y = static_cast<int>(half_to_even((target.height - box.height) / 2.0 - 0.1));
   return box;
@@ -132,8 +131,7 @@ Geometry resolve_geometry(const Convert& request) {
   const Size source = request.src.size();
   const Size whole = request.dst.as_image().value().size();
   const Region place = request.place.value_or(Region{0, 0, whole.width, whole.height});
-  Geometry g;
-  g.crop = RegionF(0, 0, source.width, source.height);
+  Geometry g{.crop = RegionF(0, 0, source.width, source.height)};
   if (request.crop) g.crop = stored_part(request, *request.crop);
   g.content = place;
   g.shown = upright(g.crop, source, own_of(request));

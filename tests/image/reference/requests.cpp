@@ -7,11 +7,11 @@
 namespace halyard::test {
 namespace {
 
+using F = PixelFormat;
+
 constexpr PixelFormat targets[] = {
-    PixelFormat::rgb,  PixelFormat::rgba,       PixelFormat::bgr,         PixelFormat::bgra,
-    PixelFormat::grey, PixelFormat::planar_rgb, PixelFormat::planar_rgba, PixelFormat::nv12,
-    PixelFormat::nv21, PixelFormat::nv16,       PixelFormat::nv24,        PixelFormat::i420,
-    PixelFormat::yuyv, PixelFormat::uyvy,       PixelFormat::vyuy,        PixelFormat::yvyu};
+    F::rgb,  F::rgba, F::bgr,  F::bgra, F::grey, F::planar_rgb, F::planar_rgba, F::nv12,
+    F::nv21, F::nv16, F::nv24, F::i420, F::yuyv, F::uyvy,       F::vyuy,        F::yvyu};
 constexpr DType dtypes[] = {DType::u8, DType::i8, DType::u16, DType::f16, DType::bf16, DType::f32};
 constexpr int widths[] = {1,  2,  3,  5,  7,  8,  11, 16, 17, 23,
                           31, 32, 33, 47, 48, 63, 64, 65, 97, 131};
@@ -219,7 +219,7 @@ bool make_legal(std::vector<int>& v, const std::vector<bool>& fixed) {
     if (!settle_any(v, fixed, {f_alpha, f_target, f_source}, alpha)) {
       // Changes both formats together.
       if (fixed[f_target] || fixed[f_source]) return false;
-      v[f_source] = static_cast<int>(PixelFormat::rgba);
+      v[f_source] = static_cast<int>(F::rgba);
       v[f_target] = 1;
     }
     if (!settle_any(v, fixed, {f_bgr, f_target}, bgr)) return false;

@@ -10,6 +10,8 @@
 namespace halyard::reference {
 namespace {
 
+using F = PixelFormat;
+
 // Bytes of a packed YUV pair in memory: Y u y v, where Y is the first luma.
 Site packed_pair(std::string_view order, std::size_t channel) {
   if (channel == 0) return {0, static_cast<int>(order.find('Y')), 2, 0, 0};
@@ -28,13 +30,13 @@ Site semi_planar(std::size_t channel, bool v_first, int shift_x, int shift_y) {
 
 std::string_view mosaic_of(PixelFormat format) {
   switch (format) {
-    case PixelFormat::bayer_rggb:
+    case F::bayer_rggb:
       return "RGGB";
-    case PixelFormat::bayer_bggr:
+    case F::bayer_bggr:
       return "BGGR";
-    case PixelFormat::bayer_grbg:
+    case F::bayer_grbg:
       return "GRBG";
-    case PixelFormat::bayer_gbrg:
+    case F::bayer_gbrg:
       return "GBRG";
     default:
       return "";
@@ -113,36 +115,36 @@ std::vector<Plane> demosaic(const Plane& raw, std::string_view mosaic) {
 
 Site site_of(PixelFormat format, std::size_t channel) {
   switch (format) {
-    case PixelFormat::yuyv:
+    case F::yuyv:
       return packed_pair("Yuyv", channel);
-    case PixelFormat::yvyu:
+    case F::yvyu:
       return packed_pair("Yvyu", channel);
-    case PixelFormat::uyvy:
+    case F::uyvy:
       return packed_pair("uYvy", channel);
-    case PixelFormat::vyuy:
+    case F::vyuy:
       return packed_pair("vYuy", channel);
-    case PixelFormat::rgb:
+    case F::rgb:
       return packed_colours("RGB", channel);
-    case PixelFormat::bgr:
+    case F::bgr:
       return packed_colours("BGR", channel);
-    case PixelFormat::rgba:
+    case F::rgba:
       return packed_colours("RGBA", channel);
-    case PixelFormat::bgra:
+    case F::bgra:
       return packed_colours("BGRA", channel);
-    case PixelFormat::nv12:
+    case F::nv12:
       return semi_planar(channel, false, 1, 1);
-    case PixelFormat::nv21:
+    case F::nv21:
       return semi_planar(channel, true, 1, 1);
-    case PixelFormat::nv16:
+    case F::nv16:
       return semi_planar(channel, false, 1, 0);
-    case PixelFormat::nv24:
+    case F::nv24:
       return semi_planar(channel, false, 0, 0);
-    case PixelFormat::i420: {
+    case F::i420: {
       const int shift = channel == 0 ? 0 : 1;
       return {static_cast<int>(channel), 0, 1, shift, shift};
     }
-    case PixelFormat::planar_rgb:
-    case PixelFormat::planar_rgba:
+    case F::planar_rgb:
+    case F::planar_rgba:
       return {static_cast<int>(channel), 0, 1, 0, 0};
     default:
       return {0, 0, 1, 0, 0};

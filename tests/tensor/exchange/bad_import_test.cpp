@@ -15,6 +15,7 @@
 namespace halyard {
 namespace {
 
+using F = PixelFormat;
 using conformance::holdings;
 using conformance::in_child;
 using conformance::raw_memfd;
@@ -37,9 +38,8 @@ class BadImport : public ::testing::Test {
   static void expect_refused(const Result<T>& result, Errc code,
                              std::initializer_list<std::string_view> words) {
     EXPECT_FAILS(result, code) << "was taken";
-    for (const std::string_view word : words) {
+    for (const std::string_view word : words)
       EXPECT_FAILS(result, word) << "'" << word << "' is not in: " << result.error().message();
-    }
   }
 
   static void expect_no_memory_behind(const Fd& fd, std::string_view what) {
@@ -48,8 +48,8 @@ class BadImport : public ::testing::Test {
     expect_refused(fd_kind(fd.get()), Errc::invalid_argument, {"fd", what});
     expect_refused(importer.import_buffer(fd.get()), Errc::invalid_argument, {"fd", what});
     const PlaneDescriptor plane{fd.get()};
-    expect_refused(importer.import_image({&plane, 1}, 2, 2, PixelFormat::grey),
-                   Errc::invalid_argument, {"fd", what});
+    expect_refused(importer.import_image({&plane, 1}, 2, 2, F::grey), Errc::invalid_argument,
+                   {"fd", what});
     EXPECT_EQ(importer.size(), 0U);
     EXPECT_GE(::fcntl(fd.get(), F_GETFD), 0) << "the caller's descriptor is the caller's";
   }
@@ -165,10 +165,9 @@ TEST_F(BadImport, memory_that_cannot_be_sealed) {
   const Fd other = raw_memfd(4096);
   const Fd read_only = reopen(other, O_RDONLY);
   Importer importer;
-  for (const int fd : {sealed_against_seals.get(), read_only.get()}) {
+  for (const int fd : {sealed_against_seals.get(), read_only.get()})
     expect_refused(importer.import_buffer(fd, {.require_sealed = true}), Errc::permission,
                    {"require_sealed", "memfd"});
-  }
 }
 
 TEST_F(BadImport, an_object_above_the_limit) {
@@ -196,80 +195,78 @@ class BadImage : public BadImport {
 };
 
 TEST_F(BadImage, strides_below_the_row) {
-  refuse({{-1, 63}}, PixelFormat::grey, {"stride", "63"});
-  refuse({{-1, 191}}, PixelFormat::rgb, {"stride", "191"});
-  refuse({{-1, 64}, {-1, 63, 8192}}, PixelFormat::nv12, {"stride", "plane 1", "63"});
-  refuse({{-1, 64}, {-1, 32, 8192}, {-1, 31, 16384}}, PixelFormat::i420, {"stride", "plane 2"});
-  refuse({{-1, 257}}, PixelFormat::grey, {"stride", "257"}, DType::f32);
+  refuse({{-1, 63}}, F::grey, {"stride", "63"});
+  refuse({{-1, 191}}, F::rgb, {"stride", "191"});
+  refuse({{-1, 64}, {-1, 63, 8192}}, F::nv12, {"stride", "plane 1", "63"});
+  refuse({{-1, 64}, {-1, 32, 8192}, {-1, 31, 16384}}, F::i420, {"stride", "plane 2"});
+  refuse({{-1, 257}}, F::grey, {"stride", "257"}, DType::f32);
 }
 
 TEST_F(BadImage, strides_whose_product_overflows) {
   for (const std::size_t stride : {huge, huge - 63, huge / 2, huge / 32 + 1, huge / 64}) {
-    refuse({{-1, stride}}, PixelFormat::grey, {});
-    refuse({{-1, stride}}, PixelFormat::planar_rgb, {});
-    refuse({{-1, stride}}, PixelFormat::nv12, {});
-    refuse({{-1, 64}, {-1, stride, 8192}}, PixelFormat::nv12, {"plane 1"});
-    refuse({{-1, 64}, {-1, 64}, {-1, stride}}, PixelFormat::i420, {});
-    refuse({{-1, stride, 0, 1}}, PixelFormat::grey, {});
+    refuse({{-1, stride}}, F::grey, {});
+    refuse({{-1, stride}}, F::planar_rgb, {});
+    refuse({{-1, stride}}, F::nv12, {});
+    refuse({{-1, 64}, {-1, stride, 8192}}, F::nv12, {"plane 1"});
+    refuse({{-1, 64}, {-1, 64}, {-1, stride}}, F::i420, {});
+    refuse({{-1, stride, 0, 1}}, F::grey, {});
   }
   const Fd fd = raw_memfd(65536);
   const PlaneDescriptor plane{fd.get(), huge - 63};
   // A single row needs no stride to stay inside, but shapes and strides are signed.
-  expect_refused(Importer().import_image({&plane, 1}, 64, 1, PixelFormat::grey),
-                 Errc::invalid_argument, {"stride"});
+  expect_refused(Importer().import_image({&plane, 1}, 64, 1, F::grey), Errc::invalid_argument,
+                 {"stride"});
 }
 
 TEST_F(BadImage, offsets_past_the_end) {
   for (const std::size_t offset : {std::size_t{65536}, std::size_t{63489}, huge, huge - 2047}) {
-    refuse({{-1, 64, offset}}, PixelFormat::grey, {"offset", "65536"});
-    refuse({{-1, 64}, {-1, 64, offset + 1024}}, PixelFormat::nv12, {"plane"});
+    refuse({{-1, 64, offset}}, F::grey, {"offset", "65536"});
+    refuse({{-1, 64}, {-1, 64, offset + 1024}}, F::nv12, {"plane"});
   }
-  refuse({{-1, 64, 65536, 1}}, PixelFormat::grey, {"offset"});
-  refuse({{-1, 64, huge, 1}}, PixelFormat::grey, {"offset"});
+  refuse({{-1, 64, 65536, 1}}, F::grey, {"offset"});
+  refuse({{-1, 64, huge, 1}}, F::grey, {"offset"});
 }
 
 TEST_F(BadImage, offsets_between_elements) {
-  refuse({{-1, 256, 2}}, PixelFormat::grey, {"offset", "2"}, DType::f32);
-  refuse({{-1, 128, 4096}, {-1, 128, 8193}}, PixelFormat::nv12, {"offset", "plane 1"}, DType::u16);
+  refuse({{-1, 256, 2}}, F::grey, {"offset", "2"}, DType::f32);
+  refuse({{-1, 128, 4096}, {-1, 128, 8193}}, F::nv12, {"offset", "plane 1"}, DType::u16);
 }
 
 TEST_F(BadImage, planes_that_overlap) {
-  refuse({{-1, 64, 0}, {-1, 64, 0}}, PixelFormat::nv12, {"overlap", "0 and 1"});
-  refuse({{-1, 64, 0}, {-1, 64, 64 * 32 - 1}}, PixelFormat::nv12, {"overlap"});
-  refuse({{-1, 64, 2048}, {-1, 64, 2048 - 64 * 16 + 1}}, PixelFormat::nv12, {"overlap"});
-  refuse({{-1, 64, 0}, {-1, 32, 4096}, {-1, 32, 4096 + 15 * 32}}, PixelFormat::i420,
-         {"overlap", "1 and 2"});
+  refuse({{-1, 64, 0}, {-1, 64, 0}}, F::nv12, {"overlap", "0 and 1"});
+  refuse({{-1, 64, 0}, {-1, 64, 64 * 32 - 1}}, F::nv12, {"overlap"});
+  refuse({{-1, 64, 2048}, {-1, 64, 2048 - 64 * 16 + 1}}, F::nv12, {"overlap"});
+  refuse({{-1, 64, 0}, {-1, 32, 4096}, {-1, 32, 4096 + 15 * 32}}, F::i420, {"overlap", "1 and 2"});
 }
 
 TEST_F(BadImage, planes_that_overlap_through_two_buffers_of_one_object) {
   const Fd fd = raw_memfd(65536);
   const Fd read_only = reopen(fd, O_RDONLY);
   const std::array<PlaneDescriptor, 2> planes{{{fd.get(), 64, 0}, {read_only.get(), 64, 2047}}};
-  expect_refused(Importer().import_image(planes, 64, 32, PixelFormat::nv12), Errc::invalid_argument,
+  expect_refused(Importer().import_image(planes, 64, 32, F::nv12), Errc::invalid_argument,
                  {"overlap"});
 }
 
 TEST_F(BadImage, wrong_counts_of_planes) {
-  refuse({}, PixelFormat::grey, {"planes", "0"});
-  refuse({{-1}, {-1}}, PixelFormat::rgba, {"planes", "2"});
-  refuse({{-1}, {-1}, {-1}}, PixelFormat::nv12, {"planes", "3"});
-  refuse({{-1}, {-1}}, PixelFormat::i420, {"planes", "2"});
-  refuse({{-1}, {-1}, {-1}, {-1}, {-1}}, PixelFormat::i420, {"planes", "5"});
+  refuse({}, F::grey, {"planes", "0"});
+  refuse({{-1}, {-1}}, F::rgba, {"planes", "2"});
+  refuse({{-1}, {-1}, {-1}}, F::nv12, {"planes", "3"});
+  refuse({{-1}, {-1}}, F::i420, {"planes", "2"});
+  refuse({{-1}, {-1}, {-1}, {-1}, {-1}}, F::i420, {"planes", "5"});
 }
 
 TEST_F(BadImage, modifiers_that_differ_or_hide_a_plane) {
-  refuse({{-1, 64, 0, 1}, {-1, 64, 8192, 2}}, PixelFormat::nv12, {"modifier", "plane 1"});
-  refuse({{-1, 64, 0, 1}, {-1, 64, 8192}}, PixelFormat::nv12, {"modifier"});
+  refuse({{-1, 64, 0, 1}, {-1, 64, 8192, 2}}, F::nv12, {"modifier", "plane 1"});
+  refuse({{-1, 64, 0, 1}, {-1, 64, 8192}}, F::nv12, {"modifier"});
   // Only linear pixels tell where the second plane is.
-  refuse({{-1, 64, 0, 0x0100000000000002ULL}}, PixelFormat::nv12, {"planes"});
+  refuse({{-1, 64, 0, 0x0100000000000002ULL}}, F::nv12, {"planes"});
 }
 
 TEST_F(BadImage, a_bad_second_descriptor_gives_the_first_one_back) {
   const Fd fd = raw_memfd(65536);
   const std::array<PlaneDescriptor, 2> planes{{{fd.get(), 64}, {-1, 64}}};
   Importer importer;
-  expect_refused(importer.import_image(planes, 64, 32, PixelFormat::nv12), Errc::invalid_argument,
-                 {"fd"});
+  expect_refused(importer.import_image(planes, 64, 32, F::nv12), Errc::invalid_argument, {"fd"});
   EXPECT_EQ(importer.size(), 0U);
 }
 
@@ -277,10 +274,9 @@ TEST_F(BadImage, sizes_outside_the_limits) {
   const Fd fd = raw_memfd(65536);
   const PlaneDescriptor plane{fd.get()};
   for (const auto& [width, height] :
-       {std::pair<std::size_t, std::size_t>{0, 4}, {4, 0}, {65536, 1}, {1, huge}, {huge, huge}}) {
-    expect_refused(Importer().import_image({&plane, 1}, width, height, PixelFormat::grey),
+       {std::pair<std::size_t, std::size_t>{0, 4}, {4, 0}, {65536, 1}, {1, huge}, {huge, huge}})
+    expect_refused(Importer().import_image({&plane, 1}, width, height, F::grey),
                    Errc::invalid_argument, {"size"});
-  }
 }
 
 // Tensors over imported memory.
@@ -289,9 +285,7 @@ class BadWrap : public BadImport {
   std::shared_ptr<Buffer> memory() { return *Importer().import_buffer(raw_memfd(4096).get()); }
   static Layout layout(DType dtype, std::initializer_list<std::size_t> shape,
                        std::initializer_list<std::ptrdiff_t> strides) {
-    Layout result;
-    result.dtype = dtype;
-    result.rank = static_cast<std::uint8_t>(shape.size());
+    Layout result{.dtype = dtype, .rank = static_cast<std::uint8_t>(shape.size())};
     std::copy_n(shape.begin(), std::min(shape.size(), max_rank), result.shape.begin());
     std::copy_n(strides.begin(), std::min(strides.size(), max_rank), result.stride_bytes.begin());
     return result;
@@ -313,10 +307,9 @@ TEST_F(BadWrap, ranks_0_and_9) {
 TEST_F(BadWrap, products_of_2_to_the_63_and_of_zero) {
   const std::size_t half = std::size_t{1} << 31U;
   for (const auto& shape :
-       {std::vector<std::size_t>{half, half, 2}, {huge}, {huge, 2}, {0, huge, 2}, {huge / 2, 4}}) {
+       {std::vector<std::size_t>{half, half, 2}, {huge}, {huge, 2}, {0, huge, 2}, {huge / 2, 4}})
     expect_refused(Tensor::create(DType::u8, shape, Memory::mem), Errc::invalid_argument,
                    {"overflows"});
-  }
   // Strides of 0 keep such shapes inside any memory.
   expect_refused(Tensor::wrap(memory(), layout(DType::u8, {half, half, 2}, {0, 0, 0})),
                  Errc::invalid_argument, {"shape", "overflows"});
@@ -331,14 +324,12 @@ TEST_F(BadWrap, strides_and_offsets_that_leave_the_memory) {
   const std::ptrdiff_t lowest = std::numeric_limits<std::ptrdiff_t>::min();
   const std::ptrdiff_t highest = std::numeric_limits<std::ptrdiff_t>::max();
   for (const std::ptrdiff_t stride :
-       {std::ptrdiff_t{-1}, std::ptrdiff_t{1366}, lowest, highest, highest / 2 + 1}) {
+       {std::ptrdiff_t{-1}, std::ptrdiff_t{1366}, lowest, highest, highest / 2 + 1})
     expect_refused(Tensor::wrap(memory(), layout(DType::u8, {4}, {stride})), Errc::invalid_argument,
                    {"layout"});
-  }
-  for (const std::size_t offset : {std::size_t{4097}, std::size_t{4095}, huge, huge / 2 + 1}) {
+  for (const std::size_t offset : {std::size_t{4097}, std::size_t{4095}, huge, huge / 2 + 1})
     expect_refused(Tensor::wrap(memory(), layout(DType::u8, {4}, {1}), offset),
                    Errc::invalid_argument, {"offset"});
-  }
   expect_refused(Tensor::wrap(nullptr, layout(DType::u8, {4}, {1})), Errc::invalid_argument,
                  {"buffer"});
 }
@@ -375,11 +366,10 @@ TEST_F(BadWrap, memory_whose_exporter_has_died) {
             }),
             0);
   const Fd received = conformance::receive_fd(sockets.far.get());
-  const auto buffer = Importer().import_buffer(received.get(), {.size_bytes = 8192});
-  ASSERT_TRUE(buffer) << buffer.error().message();
-  EXPECT_EQ(touch(**buffer), 0);
+  ASSERT_VALUE(const auto buffer, Importer().import_buffer(received.get(), {.size_bytes = 8192}));
+  EXPECT_EQ(touch(*buffer), 0);
   ASSERT_EQ(::ftruncate(received.get(), 0), 0);
-  EXPECT_EQ(touch(**buffer), 1);
+  EXPECT_EQ(touch(*buffer), 1);
 }
 
 }  // namespace

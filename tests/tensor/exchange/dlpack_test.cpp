@@ -9,13 +9,13 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "dlpack_producer.h"
 #include "support/result.h"
+#include "tensor/tensors.h"
 
 #if __has_include(<dlpack/dlpack.h>)
 #include <dlpack/dlpack.h>
@@ -23,6 +23,10 @@
 
 namespace halyard {
 namespace {
+
+using F = PixelFormat;
+using test::contiguous;
+using test::image_of;
 
 void release(ManagedVersioned* managed) {
   managed->deleter(managed);
@@ -34,11 +38,7 @@ std::vector<std::int64_t> list(const std::int64_t* first, int count) {
 
 // Element i of a 2 x 3 i32 tensor is i.
 Tensor counting(Memory memory = Memory::mem) {
-  Tensor tensor = *Tensor::create(DType::i32, {2, 3}, memory);
-  const auto map = *tensor.map(Access::write);
-  const auto flat = *map.flat<std::int32_t>();
-  std::iota(flat.begin(), flat.end(), 0);
-  return tensor;
+  return test::counting({2, 3}, DType::i32, memory);
 }
 
 #ifdef DLPACK_MAJOR_VERSION
@@ -81,9 +81,8 @@ TEST(DlpackAbi, lies_in_memory_as_the_header_of_dlpack_says) {
 
 TEST(DlpackExport, gives_address_shape_and_strides_in_elements) {
   const Tensor tensor = counting();
-  const auto exported = to_dlpack(tensor);
-  ASSERT_TRUE(exported);
-  ManagedVersioned* const managed = from_public(*exported);
+  ASSERT_VALUE(const auto exported, to_dlpack(tensor));
+  ManagedVersioned* const managed = from_public(exported);
   EXPECT_EQ(managed->version.major, 1U);
   EXPECT_EQ(managed->flags, 0U);
   EXPECT_EQ(managed->tensor.data, tensor.map(Access::read)->data());
@@ -164,14 +163,13 @@ TEST(DlpackExport, deleters_of_both_forms_take_null_and_an_empty_context) {
 TEST(DlpackExport, says_read_only_and_refuses_to_hide_it) {
   const std::array<std::int32_t, 4> memory{1, 2, 3, 4};
   const auto buffer = *wrap_memory(static_cast<const void*>(memory.data()), sizeof memory, {});
-  const std::array<std::size_t, 1> shape{4};
-  const Tensor tensor = *Tensor::wrap(buffer, *Layout::contiguous(DType::i32, shape));
+  const Tensor tensor = *Tensor::wrap(buffer, contiguous(DType::i32, {4}));
   ManagedVersioned* const managed = from_public(*to_dlpack(tensor, {.read_only = true}));
   EXPECT_EQ(managed->flags, dlpack_abi::flag_read_only);
   EXPECT_EQ(managed->tensor.data, memory.data());
   release(managed);
-  EXPECT_EQ(code_of(to_dlpack(tensor)), Errc::permission);
-  EXPECT_EQ(code_of(to_dlpack_unversioned(tensor)), Errc::permission);
+  EXPECT_FAILS(to_dlpack(tensor), Errc::permission);
+  EXPECT_FAILS(to_dlpack_unversioned(tensor), Errc::permission);
 }
 
 TEST(DlpackExport, knows_every_element_type) {
@@ -195,10 +193,8 @@ TEST(DlpackExport, knows_every_element_type) {
 }
 
 TEST(DlpackExport, shows_the_padding_of_images_as_strides) {
-  ImageOptions options;
-  options.memory = Memory::mem;
-  options.stride_bytes = 64;
-  const auto image = *Tensor::create_image(5, 4, PixelFormat::rgb, options);
+  const auto image =
+      *Tensor::create_image(5, 4, F::rgb, {.memory = Memory::mem, .stride_bytes = 64});
   ManagedVersioned* const managed = from_public(*to_dlpack(image));
   EXPECT_EQ(list(managed->tensor.shape, 3), (std::vector<std::int64_t>{4, 5, 3}));
   EXPECT_EQ(list(managed->tensor.strides, 3), (std::vector<std::int64_t>{64, 3, 1}));
@@ -206,7 +202,7 @@ TEST(DlpackExport, shows_the_padding_of_images_as_strides) {
 }
 
 TEST(DlpackExport, shows_a_part_of_an_image_at_its_own_address) {
-  const auto image = *Tensor::create_image(8, 4, PixelFormat::rgba, DType::u8, Memory::mem);
+  const auto image = image_of(8, 4, F::rgba);
   const auto part = *image.slice({2, 1, 3, 2});
   ManagedVersioned* const managed = from_public(*to_dlpack(part));
   EXPECT_EQ(managed->tensor.data, image.map(Access::read)->data() + 32 + 8);
@@ -216,16 +212,15 @@ TEST(DlpackExport, shows_a_part_of_an_image_at_its_own_address) {
 }
 
 TEST(DlpackExport, serves_planes_that_follow_one_another_and_refuses_others) {
-  const auto image = *Tensor::create_image(8, 4, PixelFormat::nv12, DType::u8, Memory::mem);
+  const auto image = image_of(8, 4, F::nv12);
   ManagedVersioned* const managed = from_public(*to_dlpack(image));
   EXPECT_EQ(list(managed->tensor.shape, 2), (std::vector<std::int64_t>{6, 8}));
   release(managed);
   const auto luma = *allocate(64, Memory::mem);
   const auto chroma = *allocate(64, Memory::mem);
   const std::array planes{Tensor::PlaneSource{luma, 0, 8}, Tensor::PlaneSource{chroma, 0, 8}};
-  EXPECT_FAILS(to_dlpack(*Tensor::wrap_image(planes, 8, 4, PixelFormat::nv12)), Errc::unsupported,
-               "planes");
-  EXPECT_EQ(code_of(to_dlpack(*image.slice({2, 2, 4, 2}))), Errc::unsupported);
+  EXPECT_FAILS(to_dlpack(*Tensor::wrap_image(planes, 8, 4, F::nv12)), Errc::unsupported, "planes");
+  EXPECT_FAILS(to_dlpack(*image.slice({2, 2, 4, 2})), Errc::unsupported);
 }
 
 TEST(DlpackExport, of_no_elements_has_no_address) {
@@ -233,14 +228,13 @@ TEST(DlpackExport, of_no_elements_has_no_address) {
       from_public(*to_dlpack(*Tensor::create(DType::f32, {2, 0, 3}, Memory::mem)));
   EXPECT_EQ(managed->tensor.data, nullptr);
   EXPECT_EQ(list(managed->tensor.shape, 3), (std::vector<std::int64_t>{2, 0, 3}));
-  const auto back = from_dlpack(to_public(managed));
-  ASSERT_TRUE(back) << back.error().message();
-  EXPECT_EQ(back->element_count(), 0U);
-  EXPECT_EQ(back->shape()[2], 3U);
+  ASSERT_VALUE(const auto back, from_dlpack(to_public(managed)));
+  EXPECT_EQ(back.element_count(), 0U);
+  EXPECT_EQ(back.shape()[2], 3U);
 }
 
 TEST(DlpackExport, refuses_what_dlpack_cannot_say) {
-  EXPECT_EQ(code_of(to_dlpack(Tensor())), Errc::invalid_argument);
+  EXPECT_FAILS(to_dlpack(Tensor()), Errc::invalid_argument);
   alignas(8) std::array<std::byte, 64> memory{};
   Layout layout{.dtype = DType::i32, .rank = 2, .shape = {2, 2}, .stride_bytes = {10, 4}};
   const auto buffer = *wrap_memory(memory.data(), memory.size(), {});
@@ -251,21 +245,20 @@ TEST(DlpackExport, refuses_what_dlpack_cannot_say) {
                "multiples of their size");
   Tensor tiled = counting();
   tiled.set_modifier(1);
-  EXPECT_EQ(code_of(to_dlpack(tiled)), Errc::unsupported);
+  EXPECT_FAILS(to_dlpack(tiled), Errc::unsupported);
 }
 
 TEST(DlpackImport, wraps_the_bytes_in_place_and_deletes_once_behind_the_last_user) {
   Producer<ManagedVersioned> producer;
   {
-    auto tensor = producer.take();
-    ASSERT_TRUE(tensor) << tensor.error().message();
-    EXPECT_EQ(tensor->memory(), Memory::mem);
-    EXPECT_EQ(tensor->dtype(), DType::i32);
-    auto map = *tensor->map(Access::read_write);
+    ASSERT_VALUE(auto tensor, producer.take());
+    EXPECT_EQ(tensor.memory(), Memory::mem);
+    EXPECT_EQ(tensor.dtype(), DType::i32);
+    auto map = *tensor.map(Access::read_write);
     EXPECT_EQ(map.data(), reinterpret_cast<std::byte*>(producer.memory.data()));
     (*map.view<std::int32_t, 2>())(1, 2) = 42;
-    const Tensor copy = *tensor;
-    *tensor = Tensor();
+    const Tensor copy = tensor;
+    tensor = Tensor();
     EXPECT_EQ(copy.element_count(), 6U);
     EXPECT_EQ(producer.deleted, 0);
   }
@@ -275,9 +268,8 @@ TEST(DlpackImport, wraps_the_bytes_in_place_and_deletes_once_behind_the_last_use
 
 TEST(DlpackImport, deletes_on_the_thread_of_the_last_user) {
   Producer<Managed> producer;
-  auto tensor = producer.take();
-  ASSERT_TRUE(tensor);
-  std::thread([last = *std::move(tensor)] {}).join();
+  ASSERT_VALUE(auto tensor, producer.take());
+  std::thread([last = std::move(tensor)] {}).join();
   EXPECT_EQ(producer.deleted, 1);
 }
 
@@ -293,7 +285,7 @@ TEST(DlpackImport, heeds_the_read_only_flag_alone) {
   {
     const auto tensor = *producer.take();
     EXPECT_FALSE(tensor.buffer()->is_writable());
-    EXPECT_EQ(code_of(tensor.map(Access::write)), Errc::permission);
+    EXPECT_FAILS(tensor.map(Access::write), Errc::permission);
     EXPECT_TRUE(tensor.map(Access::read));
   }
   Producer<ManagedVersioned> writable;
@@ -365,12 +357,10 @@ TEST(DlpackImport, reaches_memory_of_the_hosts_side_of_gpus) {
 TEST(DlpackImport, of_what_we_exported_is_the_same_memory_without_a_copy) {
   const auto before = copy_stats().copies;
   Tensor tensor = counting(Memory::shm);
-  const auto back = from_dlpack(*to_dlpack(tensor));
-  ASSERT_TRUE(back);
-  EXPECT_EQ(back->map(Access::read)->data(), tensor.map(Access::read)->data());
-  const auto older = from_dlpack(*to_dlpack_unversioned(tensor));
-  ASSERT_TRUE(older);
-  EXPECT_EQ(older->map(Access::read)->data(), tensor.map(Access::read)->data());
+  ASSERT_VALUE(const auto back, from_dlpack(*to_dlpack(tensor)));
+  EXPECT_EQ(back.map(Access::read)->data(), tensor.map(Access::read)->data());
+  ASSERT_VALUE(const auto older, from_dlpack(*to_dlpack_unversioned(tensor)));
+  EXPECT_EQ(older.map(Access::read)->data(), tensor.map(Access::read)->data());
   EXPECT_EQ(copy_stats().copies, before);
 }
 

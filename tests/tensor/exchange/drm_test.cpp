@@ -6,6 +6,8 @@
 
 #include <set>
 
+#include "support/product.h"
+
 #if __has_include(<drm/drm_fourcc.h>)
 #include <drm/drm_fourcc.h>
 #elif __has_include(<libdrm/drm_fourcc.h>)
@@ -31,9 +33,8 @@ std::uint32_t code(const char (&text)[5]) {
 
 std::vector<PixelLayout> all_layouts() {
   std::vector<PixelLayout> layouts;
-  for (const FormatInfo& f : all_formats())
-    for (const DType dtype : all_dtypes)
-      layouts.push_back({f.format, dtype});
+  for (const auto& [f, dtype] : test::product(all_formats(), all_dtypes))
+    layouts.push_back({f.format, dtype});
   return layouts;
 }
 
@@ -64,10 +65,9 @@ TEST(DrmFourcc, comes_back_as_the_layout_it_was_made_from_and_is_unique) {
 }
 
 TEST(DrmFourcc, is_absent_where_drm_has_no_such_format) {
-  for (const F format : {F::planar_rgb, F::planar_rgba, F::bayer_rggb, F::bayer_bggr, F::bayer_grbg,
-                         F::bayer_gbrg}) {
+  for (const F format :
+       {F::planar_rgb, F::planar_rgba, F::bayer_rggb, F::bayer_bggr, F::bayer_grbg, F::bayer_gbrg})
     EXPECT_FALSE(drm_fourcc({format})) << to_string(format);
-  }
   EXPECT_FALSE(drm_fourcc({F::rgba, T::f32}));
   EXPECT_FALSE(drm_fourcc({F::nv12, T::u16}));
   EXPECT_FALSE(drm_fourcc({F::rgb, T::i8}));
@@ -84,9 +84,8 @@ TEST(DrmFourcc, takes_codes_without_alpha_in_but_never_gives_them_out) {
 
 TEST(DrmFourcc, unknown_codes_are_no_layout) {
   for (const std::uint32_t fourcc : {0U, 1U, code("RA24"), code("NV42"), code("YV12"), code("RG16"),
-                                     code("BG24") | 1U << 31, 0xFFFFFFFFU}) {
+                                     code("BG24") | 1U << 31, 0xFFFFFFFFU})
     EXPECT_FALSE(layout_from_drm(fourcc)) << fourcc_to_string(fourcc);
-  }
 }
 
 TEST(V4l2PixelFormat, comes_back_as_the_layout_it_was_made_from_and_is_unique) {
@@ -115,9 +114,8 @@ TEST(V4l2PixelFormat, tells_contiguous_from_separate_planes) {
 
 TEST(V4l2PixelFormat, ambiguous_and_unknown_codes_are_no_layout) {
   for (const std::uint32_t fourcc : {0U, code("RGB4"), code("BGR4"), code("MJPG"), code("RG10"),
-                                     code("NM61"), code("R8  "), 0xFFFFFFFFU}) {
+                                     code("NM61"), code("R8  "), 0xFFFFFFFFU})
     EXPECT_FALSE(layout_from_v4l2(fourcc)) << fourcc_to_string(fourcc);
-  }
 }
 
 TEST(V4l2PixelFormat, agrees_with_the_names_of_the_format_table) {
@@ -181,9 +179,8 @@ TEST(Compression, follows_from_the_modifier) {
 
 TEST(Compression, names_come_back) {
   for (const Compression c : {Compression::none, Compression::any, Compression::ubwc,
-                              Compression::afbc, Compression::pvric, Compression::dcc}) {
+                              Compression::afbc, Compression::pvric, Compression::dcc})
     EXPECT_EQ(compression_from_string(to_string(c)), c);
-  }
   EXPECT_FALSE(compression_from_string(""));
   EXPECT_FALSE(compression_from_string("AFBC"));
   EXPECT_FALSE(compression_from_string("unknown"));
@@ -192,12 +189,10 @@ TEST(Compression, names_come_back) {
 
 std::vector<Colorimetry> all_colorimetries() {
   std::vector<Colorimetry> all;
-  for (int space = 0; space < 5; ++space)
-    for (int transfer = 0; transfer < 6; ++transfer)
-      for (int encoding = 0; encoding < 4; ++encoding)
-        for (int range = 0; range < 3; ++range)
-          all.push_back({static_cast<ColorSpace>(space), static_cast<ColorTransfer>(transfer),
-                         static_cast<ColorEncoding>(encoding), static_cast<ColorRange>(range)});
+  for (const auto& [space, transfer, encoding, range] :
+       test::product(test::upto(5), test::upto(6), test::upto(4), test::upto(3)))
+    all.push_back({static_cast<ColorSpace>(space), static_cast<ColorTransfer>(transfer),
+                   static_cast<ColorEncoding>(encoding), static_cast<ColorRange>(range)});
   return all;
 }
 
@@ -240,11 +235,10 @@ TEST(V4l2Colorimetry, defaults_follow_from_the_colorspace) {
         Case{6, S::smpte170m, E::bt601, R::limited}, Case{7, S::srgb, E::bt601, R::full},
         Case{8, S::srgb, E::bt601, R::limited}, Case{9, S::unknown, E::bt601, R::limited},
         Case{10, S::bt2020, E::bt2020, R::limited}, Case{11, S::unknown, E::unknown, R::unknown},
-        Case{12, S::unknown, E::bt709, R::limited}, Case{99, S::unknown, E::unknown, R::unknown}}) {
+        Case{12, S::unknown, E::bt709, R::limited}, Case{99, S::unknown, E::unknown, R::unknown}})
     EXPECT_EQ(colorimetry_from_v4l2({c.colorspace, 0, 0, 0}),
               (Colorimetry{c.space, ColorTransfer::unknown, c.encoding, c.range}))
         << c.colorspace;
-  }
 }
 
 TEST(V4l2Colorimetry, explicit_codes_win_and_foreign_ones_are_unknown) {

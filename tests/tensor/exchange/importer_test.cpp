@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <thread>
 
 #include "conformance/buffer_support.h"
 #include "halyard/import.h"
 #include "support/result.h"
+#include "support/threads.h"
 
 namespace halyard {
 namespace {
@@ -75,10 +75,9 @@ TEST(Importer, takes_memory_sealed_against_writing_as_read_only) {
   for (const int seal : {F_SEAL_WRITE, F_SEAL_FUTURE_WRITE}) {
     const Fd fd = raw_memfd(4096);
     ASSERT_EQ(::fcntl(fd.get(), F_ADD_SEALS, seal), 0);
-    const auto buffer = importer.import_buffer(fd.get());
-    ASSERT_TRUE(buffer) << buffer.error().message();
-    EXPECT_FALSE((*buffer)->is_writable());
-    EXPECT_TRUE((*buffer)->map(Access::read));
+    ASSERT_VALUE(const auto buffer, importer.import_buffer(fd.get()));
+    EXPECT_FALSE(buffer->is_writable());
+    EXPECT_TRUE(buffer->map(Access::read));
   }
 }
 
@@ -135,8 +134,8 @@ TEST(Importer, seals_what_it_is_told_to_seal) {
   EXPECT_EQ(::ftruncate(open_memory.get(), 100), -1);
   EXPECT_EQ(errno, EPERM);
   const Fd unsealable = raw_memfd(4096, 0);
-  const auto refused = importer.import_buffer(unsealable.get(), {.require_sealed = true});
-  EXPECT_FAILS(refused, Errc::permission, "require_sealed");
+  EXPECT_FAILS(importer.import_buffer(unsealable.get(), {.require_sealed = true}), Errc::permission,
+               "require_sealed");
 }
 
 TEST(Importer, does_not_grow) {
@@ -158,17 +157,12 @@ TEST(Importer, threads_that_import_one_object_share_a_buffer) {
   const Fd fd = raw_memfd(4096);
   const auto kept = *importer.import_buffer(fd.get());
   std::atomic<int> strangers{0};
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&] {
-      for (int i = 0; i < 1000; ++i) {
-        const auto buffer = importer.import_buffer(fd.get());
-        if (!buffer || *buffer != kept) ++strangers;
-      }
-    });
-  }
-  for (auto& thread : threads)
-    thread.join();
+  test::on_threads(4, [&](std::size_t) {
+    for (int i = 0; i < 1000; ++i) {
+      const auto buffer = importer.import_buffer(fd.get());
+      if (!buffer || *buffer != kept) ++strangers;
+    }
+  });
   EXPECT_EQ(strangers, 0);
 }
 
@@ -178,21 +172,14 @@ TEST(Importer, imports_while_the_same_object_dies) {
   const Fd fd = raw_memfd(4096);
   const auto before = holdings();
   std::atomic<int> failures{0};
-  {
-    std::vector<std::thread> threads;
-    for (int t = 0; t < 4; ++t) {
-      threads.emplace_back([&] {
-        for (int i = 0; i < 3000; ++i) {
-          auto buffer = importer.import_buffer(fd.get());
-          if (!buffer || !(*buffer)->map_unclaimed(Access::write)) ++failures;
-          const auto again = importer.import_buffer(fd.get());
-          if (!again || *again != *buffer) ++failures;
-        }
-      });
+  test::on_threads(4, [&](std::size_t) {
+    for (int i = 0; i < 3000; ++i) {
+      auto buffer = importer.import_buffer(fd.get());
+      if (!buffer || !(*buffer)->map_unclaimed(Access::write)) ++failures;
+      const auto again = importer.import_buffer(fd.get());
+      if (!again || *again != *buffer) ++failures;
     }
-    for (auto& thread : threads)
-      thread.join();
-  }
+  });
   EXPECT_EQ(failures, 0);
   EXPECT_EQ(importer.size(), 0U);
   EXPECT_EQ(holdings().descriptors, before.descriptors);

@@ -32,9 +32,7 @@ inline std::shared_ptr<Buffer> shared_buffer(std::size_t size) {
 
 inline Layout layout_of(DType dtype, std::initializer_list<std::size_t> shape,
                         std::initializer_list<std::ptrdiff_t> stride_bytes) {
-  Layout layout;
-  layout.dtype = dtype;
-  layout.rank = static_cast<std::uint8_t>(shape.size());
+  Layout layout{.dtype = dtype, .rank = static_cast<std::uint8_t>(shape.size())};
   std::copy(shape.begin(), shape.end(), layout.shape.begin());
   std::copy(stride_bytes.begin(), stride_bytes.end(), layout.stride_bytes.begin());
   return layout;
@@ -72,11 +70,9 @@ inline void add_images(std::vector<SentTensor>& out) {
   const Tensor::PlaneSource i420[] = {
       {shared_buffer(32 * 9), 0, 32, 0}, {nv12[1].buffer, 0, 16, 0}, {shared_buffer(80), 0, 16, 0}};
   out.push_back({"i420 in three", *Tensor::wrap_image(i420, 17, 9, PixelFormat::i420)});
-  ImageOptions options;
-  options.memory = Memory::shm;
   for (const PixelFormat format :
        {PixelFormat::rgb, PixelFormat::nv12, PixelFormat::nv24, PixelFormat::planar_rgba}) {
-    const auto batch = *Tensor::create_image_batch(3, 17, 5, format, options);
+    const auto batch = *Tensor::create_image_batch(3, 17, 5, format, {.memory = Memory::shm});
     const std::string name(to_string(format));
     out.push_back({"batch of " + name, batch});
     out.push_back({"one of a batch of " + name, *batch.batch(2)});

@@ -54,6 +54,12 @@ class Peer {
     EXPECT_EQ(held(), before);
     return error;
   }
+  void expect_refused(Errc code, std::string_view text,
+                      const std::function<void(Sockets&)>& attack) {
+    const Error error = refused(attack);
+    EXPECT_EQ(error.code, code) << error.message();
+    EXPECT_NE(error.message().find(text), std::string::npos) << error.message();
+  }
 
  protected:
   const int type_;
@@ -85,19 +91,20 @@ INSTANTIATE_TEST_SUITE_P(sockets, HostilePeer,
 
 TEST_P(HostilePeer, cuts_the_message_at_any_byte_and_leaves) {
   for (std::size_t size = 1; size < good_.bytes.size(); ++size) {
-    const Error error = refused([&](Sockets& sockets) {
+    SCOPED_TRACE(size);
+    expect_refused(Errc::corrupt, "", [&](Sockets& sockets) {
       send_raw(sockets.near, good_.first(size), {good_.fds});
       sockets.near.reset();
     });
-    ASSERT_EQ(error.code, Errc::corrupt) << size << ": " << error.message();
   }
 }
 
 TEST_P(HostilePeer, cuts_the_message_at_any_byte_and_waits) {
   for (std::size_t size = 1; size < good_.bytes.size(); ++size) {
-    const Error error =
-        refused([&](Sockets& sockets) { send_raw(sockets.near, good_.first(size), {good_.fds}); });
-    ASSERT_EQ(error.code, Errc::corrupt) << size << ": " << error.message();
+    SCOPED_TRACE(size);
+    expect_refused(Errc::corrupt, "", [&](Sockets& sockets) {
+      send_raw(sockets.near, good_.first(size), {good_.fds});
+    });
   }
 }
 
@@ -129,18 +136,16 @@ TEST_P(HostilePeer, sends_the_message_twice_in_one) {
     // The second has no descriptors.
     EXPECT_TRUE(receive_tensor(sockets.far.get()));
   }
-  EXPECT_EQ(code_of(receive_tensor(sockets.far.get())), Errc::corrupt);
+  EXPECT_FAILS(receive_tensor(sockets.far.get()), Errc::corrupt);
 }
 
 TEST_P(HostilePeer, sends_too_few_descriptors) {
   for (const std::size_t count : {0U, 1U}) {
-    const Error error = refused([&](Sockets& sockets) {
+    expect_refused(Errc::corrupt, "descriptors", [&](Sockets& sockets) {
       std::vector<std::vector<int>> groups;
       if (count != 0) groups.push_back({good_.fds[0]});
       send_raw(sockets.near, good_.bytes, groups);
     });
-    EXPECT_EQ(error.code, Errc::corrupt) << error.message();
-    EXPECT_NE(error.message().find("descriptors"), std::string::npos) << error.message();
   }
 }
 
@@ -158,9 +163,8 @@ TEST_P(HostilePeer, sends_too_many_descriptors) {
 TEST_P(HostilePeer, may_spread_the_descriptors_over_control_messages) {
   Sockets sockets(type_);
   send_raw(sockets.near, good_.bytes, {{good_.fds[0]}, {good_.fds[1]}});
-  const auto received = receive_tensor(sockets.far.get());
-  ASSERT_TRUE(received) << received.error().message();
-  expect_same(tensor_, *received);
+  ASSERT_VALUE(const auto received, receive_tensor(sockets.far.get()));
+  expect_same(tensor_, received);
 }
 
 TEST_P(HostilePeer, may_be_asked_for_credentials) {
@@ -169,11 +173,10 @@ TEST_P(HostilePeer, may_be_asked_for_credentials) {
   ASSERT_EQ(::setsockopt(sockets.far.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)), 0);
   send_raw(sockets.near, good_.bytes, {good_.fds});
   EXPECT_TRUE(receive_tensor(sockets.far.get()));
-  const Error error = refused([&](Sockets& asked) {
+  expect_refused(Errc::malformed, "", [&](Sockets& asked) {
     ASSERT_EQ(::setsockopt(asked.far.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)), 0);
     send_raw(asked.near, good_.bytes, {std::vector<int>(20, good_.fds[0])});
   });
-  EXPECT_EQ(error.code, Errc::malformed);
 }
 
 TEST_P(HostilePeer, may_be_asked_for_a_process_descriptor_which_is_closed) {
@@ -183,26 +186,24 @@ TEST_P(HostilePeer, may_be_asked_for_a_process_descriptor_which_is_closed) {
     Sockets sockets(type_);
     ASSERT_TRUE(ask_for_pidfd(sockets.far));
     send_raw(sockets.near, good_.bytes, {good_.fds});
-    const auto received = receive_tensor(sockets.far.get());
-    ASSERT_TRUE(received) << received.error().message();
-    expect_same(tensor_, *received);
+    ASSERT_VALUE(const auto received, receive_tensor(sockets.far.get()));
+    expect_same(tensor_, received);
   }
   EXPECT_EQ(held(), before);
 }
 
 TEST_F(HostileStreamPeer, sends_descriptors_with_later_bytes) {
   for (const std::size_t at : {1U, 15U, 16U, 40U}) {
-    const Error error = refused([&](Sockets& sockets) {
+    SCOPED_TRACE(at);
+    expect_refused(Errc::malformed, "", [&](Sockets& sockets) {
       send_raw(sockets.near, good_.first(at));
       send_raw(sockets.near, std::span(good_.bytes).subspan(at), {good_.fds});
     });
-    EXPECT_EQ(error.code, Errc::malformed) << at << ": " << error.message();
     // The same when there were some with the first byte too.
-    EXPECT_EQ(refused([&](Sockets& sockets) {
-                send_raw(sockets.near, good_.first(at), {good_.fds});
-                send_raw(sockets.near, std::span(good_.bytes).subspan(at), {good_.fds});
-              }).code,
-              Errc::malformed);
+    expect_refused(Errc::malformed, "", [&](Sockets& sockets) {
+      send_raw(sockets.near, good_.first(at), {good_.fds});
+      send_raw(sockets.near, std::span(good_.bytes).subspan(at), {good_.fds});
+    });
   }
 }
 
@@ -212,22 +213,21 @@ TEST_F(HostileStreamPeer, sends_one_byte_at_a_time) {
     const std::vector<std::vector<int>> groups(i == 0 ? 1 : 0, good_.fds);
     send_raw(sockets.near, std::span(good_.bytes).subspan(i, 1), groups);
   }
-  const auto received = receive_tensor(sockets.far.get());
-  ASSERT_TRUE(received) << received.error().message();
-  expect_same(tensor_, *received);
+  ASSERT_VALUE(const auto received, receive_tensor(sockets.far.get()));
+  expect_same(tensor_, received);
 }
 
 TEST_P(HostilePeer, sends_more_than_any_message_has) {
   const std::vector<std::byte> noise(tensor_message_limit + 1, std::byte{'H'});
-  EXPECT_EQ(refused([&](Sockets& sockets) { send_raw(sockets.near, noise, {good_.fds}); }).code,
-            Errc::malformed);
+  expect_refused(Errc::malformed, "",
+                 [&](Sockets& sockets) { send_raw(sockets.near, noise, {good_.fds}); });
 }
 
 TEST_P(HostilePacketPeer, sends_packets_without_bytes) {
   const Error bare = refused([](Sockets& sockets) { send_raw(sockets.near, {}); });
   EXPECT_EQ(bare.code, GetParam() == SOCK_DGRAM ? Errc::corrupt : Errc::not_found);
-  const Error laden = refused([&](Sockets& sockets) { send_raw(sockets.near, {}, {good_.fds}); });
-  EXPECT_EQ(laden.code, Errc::corrupt);
+  expect_refused(Errc::corrupt, "",
+                 [&](Sockets& sockets) { send_raw(sockets.near, {}, {good_.fds}); });
 }
 
 TEST_P(HostilePeer, sends_more_descriptors_than_this_process_may_open) {
@@ -246,7 +246,7 @@ TEST_P(HostilePeer, sends_more_descriptors_than_this_process_may_open) {
   const auto received = receive_tensor(sockets.far.get());
   fill.clear();
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &old), 0);
-  EXPECT_EQ(code_of(received), Errc::malformed);
+  EXPECT_FAILS(received, Errc::malformed);
   EXPECT_EQ(held().descriptors, before.descriptors + 1);
 }
 
@@ -303,32 +303,28 @@ TEST_P(HostilePeer, sends_memory_that_can_shrink) {
   const auto send = [&](Sockets& sockets) {
     send_raw(sockets.near, good_.bytes, {{fd.get(), good_.fds[1]}});
   };
-  EXPECT_EQ(refused(send).code, Errc::permission);
+  expect_refused(Errc::permission, "", send);
   // Taken by those who ask for it; then every map looks at the size.
   Sockets sockets(type_);
   send(sockets);
-  const auto received = receive_tensor(sockets.far.get(), {.require_sealed = false});
-  ASSERT_TRUE(received) << received.error().message();
-  EXPECT_TRUE(stays_inside(*received));
+  ASSERT_VALUE(const auto received, receive_tensor(sockets.far.get(), {.require_sealed = false}));
+  EXPECT_TRUE(stays_inside(received));
   ASSERT_EQ(::ftruncate(fd.get(), 64), 0);
-  EXPECT_FALSE(received->map(Access::read));
+  EXPECT_FALSE(received.map(Access::read));
 }
 
 TEST_P(HostilePeer, sends_memory_that_is_larger_than_all_limits) {
   // Sparse: it costs the peer nothing.
   const Fd fd = raw_memfd(std::size_t{5} << 30);
   ASSERT_TRUE(fd);
-  const Error error = refused([&](Sockets& sockets) {
+  expect_refused(Errc::exhausted, "max_bytes", [&](Sockets& sockets) {
     send_raw(sockets.near, good_.bytes, {{fd.get(), good_.fds[1]}});
   });
-  EXPECT_EQ(error.code, Errc::exhausted) << error.message();
-  EXPECT_NE(error.message().find("max_bytes"), std::string::npos) << error.message();
 }
 
 TEST_P(HostilePeer, sends_more_memory_than_the_receiver_allows) {
   struct Case {
-    std::size_t max_buffer_bytes;
-    std::size_t max_bytes;
+    std::size_t max_buffer_bytes, max_bytes;
     bool is_taken;
   };
   const auto size = [&](int fd) {
@@ -359,18 +355,16 @@ TEST_P(HostilePeer, sends_memory_that_may_only_be_read) {
   ASSERT_TRUE(fd);
   Sockets sockets(type_);
   send_raw(sockets.near, good_.bytes, {{fd.get(), good_.fds[1]}});
-  const auto received = receive_tensor(sockets.far.get());
-  ASSERT_TRUE(received) << received.error().message();
-  EXPECT_TRUE(stays_inside(*received));
-  EXPECT_EQ(code_of(received->map(Access::write)), Errc::permission);
+  ASSERT_VALUE(const auto received, receive_tensor(sockets.far.get()));
+  EXPECT_TRUE(stays_inside(received));
+  EXPECT_FAILS(received.map(Access::write), Errc::permission);
 }
 
 TEST_P(HostilePeer, sends_one_memory_as_two) {
   // Both planes would lie in it, over one another: luma from byte 64 on, chroma from byte 0.
-  EXPECT_EQ(refused([&](Sockets& sockets) {
-              send_raw(sockets.near, good_.bytes, {{good_.fds[0], good_.fds[0]}});
-            }).code,
-            Errc::corrupt);
+  expect_refused(Errc::corrupt, "", [&](Sockets& sockets) {
+    send_raw(sockets.near, good_.bytes, {{good_.fds[0], good_.fds[0]}});
+  });
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "raw_message.h"
 #include "sent_tensors.h"
 #include "support/result.h"
+#include "support/threads.h"
 #include "tensor/memory/touch.h"
 
 namespace halyard {
@@ -51,16 +52,15 @@ TEST_P(TransferOver, brings_all_that_a_tensor_is_and_no_copy) {
   for (const auto& [what, tensor] : tensors) {
     SCOPED_TRACE(what);
     ASSERT_TRUE(send_tensor(sockets.near.get(), tensor));
-    const auto received = other.receive(sockets.far);
-    ASSERT_TRUE(received) << received.error().message();
-    expect_same(tensor, *received);
-    EXPECT_NE(tensor.buffer(), received->buffer());
-    EXPECT_TRUE(aliases(tensor, *received) || tensor.element_count() == 0);
-    EXPECT_TRUE(stays_inside(*received));
+    ASSERT_VALUE(const auto received, other.receive(sockets.far));
+    expect_same(tensor, received);
+    EXPECT_NE(tensor.buffer(), received.buffer());
+    EXPECT_TRUE(aliases(tensor, received) || tensor.element_count() == 0);
+    EXPECT_TRUE(stays_inside(received));
     // Written here, read there.
     if (!is_linear(tensor.modifier()) || tensor.element_count() == 0) continue;
     tensor.map(Access::write)->writable()[0] = std::byte{0x5A};
-    EXPECT_EQ(received->map(Access::read)->data()[0], std::byte{0x5A});
+    EXPECT_EQ(received.map(Access::read)->data()[0], std::byte{0x5A});
   }
   EXPECT_EQ(copy_stats().copies, copies.copies);
   EXPECT_EQ(held(), before);
@@ -95,11 +95,11 @@ TEST_P(TransferOver, the_same_buffer_is_found_again) {
 TEST_P(TransferOver, a_wait_ends_in_time_and_may_be_repeated) {
   const Sockets sockets(GetParam());
   OtherSide other;
-  EXPECT_EQ(code_of(other.receive(sockets.far, milliseconds(0))), Errc::timeout);
-  EXPECT_EQ(code_of(other.receive(sockets.far, milliseconds(20))), Errc::timeout);
+  EXPECT_FAILS(other.receive(sockets.far, milliseconds(0)), Errc::timeout);
+  EXPECT_FAILS(other.receive(sockets.far, milliseconds(20)), Errc::timeout);
   ASSERT_TRUE(send_tensor(sockets.near.get(), *Tensor::create(DType::u8, {4}, Memory::shm)));
   EXPECT_TRUE(other.receive(sockets.far, milliseconds(0)));
-  EXPECT_EQ(code_of(other.receive(sockets.far, milliseconds(0))), Errc::timeout);
+  EXPECT_FAILS(other.receive(sockets.far, milliseconds(0)), Errc::timeout);
 }
 
 TEST_P(TransferOver, a_full_socket_ends_the_sending_in_time) {
@@ -126,7 +126,7 @@ TEST_P(TransferOver, a_long_message_goes_through_a_small_socket_buffer) {
   const int size = 4096;
   ASSERT_EQ(::setsockopt(sockets.near.get(), SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)), 0);
   if ((GetParam() & ~SOCK_NONBLOCK) != SOCK_STREAM) {
-    EXPECT_EQ(code_of(send_tensor(sockets.near.get(), tensor)), Errc::invalid_argument);
+    EXPECT_FAILS(send_tensor(sockets.near.get(), tensor), Errc::invalid_argument);
     return;
   }
   // In pieces; without a reader only a part leaves, which is told from nothing.
@@ -134,9 +134,9 @@ TEST_P(TransferOver, a_long_message_goes_through_a_small_socket_buffer) {
   OtherSide other;
   const auto received = other.receive(sockets.far);
   sender.join();
-  ASSERT_TRUE(received) << received.error().message();
+  ASSERT_OK(received);
   EXPECT_EQ(received->name(), tensor.name());
-  EXPECT_EQ(code_of(send_tensor(sockets.near.get(), tensor, milliseconds(0))), Errc::corrupt);
+  EXPECT_FAILS(send_tensor(sockets.near.get(), tensor, milliseconds(0)), Errc::corrupt);
 }
 
 TEST_P(TransferOver, a_peer_that_has_gone_is_told_from_silence) {
@@ -148,11 +148,11 @@ TEST_P(TransferOver, a_peer_that_has_gone_is_told_from_silence) {
   EXPECT_TRUE(other.receive(sockets.far));
   if ((GetParam() & ~SOCK_NONBLOCK) == SOCK_DGRAM) {
     // Datagram sockets have no end; the peer's may be bound again by another.
-    EXPECT_EQ(code_of(other.receive(sockets.far, milliseconds(0))), Errc::timeout);
+    EXPECT_FAILS(other.receive(sockets.far, milliseconds(0)), Errc::timeout);
   } else {
-    EXPECT_EQ(code_of(other.receive(sockets.far)), Errc::not_found);
+    EXPECT_FAILS(other.receive(sockets.far), Errc::not_found);
   }
-  EXPECT_EQ(code_of(send_tensor(sockets.far.get(), tensor)), Errc::os);  // and no SIGPIPE
+  EXPECT_FAILS(send_tensor(sockets.far.get(), tensor), Errc::os);  // and no SIGPIPE
 }
 
 TEST_P(TransferOver, up_to_ten_thousand_tensors_leave_nothing_behind) {
@@ -163,9 +163,8 @@ TEST_P(TransferOver, up_to_ten_thousand_tensors_leave_nothing_behind) {
   for (int round = 0; round < rounds; ++round) {
     const auto tensor = *Tensor::create(DType::u8, {64}, Memory::shm);
     ASSERT_TRUE(send_tensor(sockets.near.get(), tensor));
-    const auto received = other.receive(sockets.far);
-    ASSERT_TRUE(received) << received.error().message();
-    ASSERT_EQ(received->map(Access::read)->data()[63], std::byte{0});
+    ASSERT_VALUE(const auto received, other.receive(sockets.far));
+    ASSERT_EQ(received.map(Access::read)->data()[63], std::byte{0});
     if (round == 0) before = held();
   }
   before.descriptors -= 2;
@@ -208,25 +207,23 @@ TEST(Transfer, another_process_reads_and_writes_the_same_bytes) {
 TEST(Transfer, brings_dma_buffers) {
   const auto available = memory_available(Memory::dma);
   if (!available && !conformance::in_machine()) GTEST_SKIP() << available.error().message();
-  const auto image = Tensor::create_image(33, 17, PixelFormat::nv12, DType::u8, Memory::dma);
-  ASSERT_TRUE(image) << image.error().message();
+  ASSERT_VALUE(const auto image,
+               Tensor::create_image(33, 17, PixelFormat::nv12, DType::u8, Memory::dma));
   const Sockets sockets(SOCK_STREAM);
   OtherSide other;
-  ASSERT_TRUE(send_tensor(sockets.near.get(), *image));
-  const auto received = other.receive(sockets.far);
-  ASSERT_TRUE(received) << received.error().message();
-  EXPECT_EQ(received->memory(), Memory::dma);
-  expect_same(*image, *received);
-  image->map(Access::write)->plane(1).writable[5] = std::byte{42};
-  EXPECT_EQ(received->map(Access::read)->plane(1).data[5], std::byte{42});
+  ASSERT_TRUE(send_tensor(sockets.near.get(), image));
+  ASSERT_VALUE(const auto received, other.receive(sockets.far));
+  EXPECT_EQ(received.memory(), Memory::dma);
+  expect_same(image, received);
+  image.map(Access::write)->plane(1).writable[5] = std::byte{42};
+  EXPECT_EQ(received.map(Access::read)->plane(1).data[5], std::byte{42});
 }
 
 TEST(Transfer, memory_without_a_descriptor_is_refused_and_nothing_leaves) {
   const Sockets sockets(SOCK_SEQPACKET);
-  const auto sent = send_tensor(sockets.near.get(), *Tensor::create(DType::u8, {4}, Memory::mem));
-  EXPECT_EQ(code_of(sent), Errc::unsupported);
-  EXPECT_EQ(code_of(receive_tensor(sockets.far.get(), {.timeout = milliseconds(0)})),
-            Errc::timeout);
+  EXPECT_FAILS(send_tensor(sockets.near.get(), *Tensor::create(DType::u8, {4}, Memory::mem)),
+               Errc::unsupported);
+  EXPECT_FAILS(receive_tensor(sockets.far.get(), {.timeout = milliseconds(0)}), Errc::timeout);
 }
 
 TEST(Transfer, only_connected_unix_sockets_will_do) {
@@ -266,27 +263,21 @@ TEST(Transfer, a_signal_does_not_end_the_wait) {
   const auto received = receive_tensor(sockets.far.get());
   sender.join();
   ::sigaction(SIGUSR1, &old, nullptr);
-  EXPECT_TRUE(received) << received.error().message();
+  EXPECT_OK(received);
 }
 
 TEST(Transfer, threads_with_sockets_of_their_own_find_one_buffer) {
   const auto tensor = *Tensor::create(DType::u8, {4}, Memory::shm);
   OtherSide other;
   std::array<std::optional<Tensor>, 4> received;
-  std::vector<std::thread> threads;
-  for (auto& slot : received) {
-    threads.emplace_back([&] {
-      const Sockets sockets(SOCK_STREAM);
-      for (int i = 0; i < 100; ++i) {
-        ASSERT_TRUE(send_tensor(sockets.near.get(), tensor));
-        auto one = other.receive(sockets.far);
-        ASSERT_TRUE(one);
-        slot = *std::move(one);
-      }
-    });
-  }
-  for (auto& thread : threads)
-    thread.join();
+  test::on_threads(received.size(), [&](std::size_t k) {
+    const Sockets sockets(SOCK_STREAM);
+    for (int i = 0; i < 100; ++i) {
+      ASSERT_TRUE(send_tensor(sockets.near.get(), tensor));
+      ASSERT_VALUE(auto one, other.receive(sockets.far));
+      received[k] = std::move(one);
+    }
+  });
   for (const auto& slot : received)
     EXPECT_TRUE(aliases(tensor, *slot));
 }

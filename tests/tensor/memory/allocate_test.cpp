@@ -6,13 +6,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "halyard/buffer.h"
 #include "halyard/dmabuf.h"
 #include "halyard/tensor.h"
 #include "support/result.h"
+#include "support/threads.h"
 
 namespace halyard {
 namespace {
@@ -22,9 +22,7 @@ Memory kind_of(const Result<std::shared_ptr<Buffer>>& buffer) {
 }
 
 AllocateOptions with(Memory memory) {
-  AllocateOptions options;
-  options.memory = memory;
-  return options;
+  return {.memory = memory};
 }
 
 TEST(AllocateKinds, an_explicit_kind_is_served_or_refused_and_never_replaced) {
@@ -35,6 +33,7 @@ TEST(AllocateKinds, an_explicit_kind_is_served_or_refused_and_never_replaced) {
       EXPECT_EQ((*buffer)->memory(), kind);
     } else {
       EXPECT_EQ(buffer.error().message(), memory_available(kind).error().message());
+      EXPECT_FALSE(buffer.error().message().empty());
     }
   }
 }
@@ -96,15 +95,10 @@ TEST(AllocateOptions, carry_the_label) {
 TEST(MemoryAvailable, answers_many_threads_alike) {
   for (const Memory kind : {Memory::shm, Memory::dma, Memory::pbo, Memory::mem}) {
     std::vector<std::string> answers(8);
-    std::vector<std::thread> threads;
-    for (auto& answer : answers) {
-      threads.emplace_back([&answer, kind] {
-        const auto available = memory_available(kind);
-        answer = available ? "yes" : available.error().message();
-      });
-    }
-    for (auto& thread : threads)
-      thread.join();
+    test::on_threads(answers.size(), [&](std::size_t i) {
+      const auto available = memory_available(kind);
+      answers[i] = available ? "yes" : available.error().message();
+    });
     const auto served = allocate(4096, kind);
     for (const auto& answer : answers)
       EXPECT_EQ(answer, served ? "yes" : served.error().message()) << to_string(kind);

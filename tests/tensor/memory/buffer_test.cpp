@@ -26,15 +26,10 @@ namespace conformance {
 namespace {
 
 BufferKind dma_kind(const char* name, const char* heap) {
-  BufferKind kind;
-  kind.name = name;
-  kind.memory = Memory::dma;
+  BufferKind kind{.name = name, .memory = Memory::dma};
   kind.has_fd = kind.needs_device = true;
   kind.make = [heap](std::size_t size) {
-    AllocateOptions options;
-    options.memory = Memory::dma;
-    options.dma_heaps = {heap};
-    return allocate(size, options);
+    return allocate(size, {.memory = Memory::dma, .dma_heaps = {heap}});
   };
   return kind;
 }
@@ -119,15 +114,6 @@ INSTANTIATE_TEST_SUITE_P(kinds, BufferSharing, ::testing::ValuesIn(all_kinds()),
 
 namespace {
 
-TEST(ShmBuffer, is_private_to_its_owner_and_has_no_name) {
-  const auto buffer = *allocate(10000, Memory::shm);
-  struct stat status = {};
-  ASSERT_EQ(::fstat(buffer->fd(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777U, 0600U);
-  EXPECT_EQ(status.st_nlink, 0U);
-  EXPECT_EQ(status.st_size, 10000);
-}
-
 TEST(ShmBuffer, says_which_kernel_object_it_is_whenever_it_is_asked) {
   const auto buffer = *allocate(100, Memory::shm);
   const auto other = *allocate(100, Memory::shm);
@@ -145,36 +131,8 @@ TEST(HeapBuffer, has_no_kernel_object) {
     EXPECT_FALSE(buffer->identity());
 }
 
-TEST(ShmBuffer, more_than_there_is_is_an_error_and_not_a_later_crash) {
-  const auto buffer = allocate(std::size_t{1} << 50, Memory::shm);
-  EXPECT_FAILS(buffer, Errc::no_memory);
-}
-
 TEST(HeapBuffer, more_than_there_is_is_an_error) {
   EXPECT_FAILS(allocate(std::numeric_limits<std::size_t>::max() - 8, Memory::mem), Errc::no_memory);
-}
-
-TEST(Allocate, zero_bytes_are_legal_for_mem_only) {
-  EXPECT_TRUE(allocate(0, Memory::mem));
-  EXPECT_EQ((*allocate(0, Memory::automatic))->memory(), Memory::mem);
-  EXPECT_FAILS(allocate(0, Memory::shm), Errc::invalid_argument);
-}
-
-TEST(Allocate, explicit_kinds_never_fall_back) {
-  for (const Memory kind : {Memory::dma, Memory::pbo}) {
-    const auto available = memory_available(kind);
-    const auto buffer = allocate(64, kind);
-    EXPECT_EQ(buffer.has_value(), available.has_value());
-    if (!buffer) {
-      EXPECT_FALSE(buffer.error().message().empty());
-    }
-  }
-}
-
-TEST(Allocate, automatic_takes_shared_memory_before_the_heap) {
-  if (!memory_available(Memory::shm)) GTEST_SKIP() << "no shared memory on this machine";
-  const auto buffer = *allocate(64, Memory::automatic);
-  EXPECT_NE(buffer->memory(), Memory::mem);
 }
 
 TEST(ForeignBuffer, releases_once_when_the_last_user_is_gone) {
@@ -196,10 +154,6 @@ TEST(ForeignBuffer, const_memory_refuses_to_be_written) {
   EXPECT_TRUE(buffer->map(Access::read));
   EXPECT_FAILS(buffer->map(Access::write), Errc::permission);
   EXPECT_FAILS(buffer->map(Access::read_write), Errc::permission);
-}
-
-TEST(ForeignBuffer, refuses_null_with_a_size) {
-  EXPECT_FAILS(wrap_memory(static_cast<void*>(nullptr), 8, {}), Errc::invalid_argument);
 }
 
 struct Counted final : Attachment {

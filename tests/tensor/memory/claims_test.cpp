@@ -10,17 +10,17 @@
 
 #include "halyard/buffer.h"
 #include "support/in_child.h"
+#include "support/product.h"
 #include "support/result.h"
+#include "support/threads.h"
 
 namespace halyard {
 namespace {
 
 std::set<std::size_t> bytes_of(const ByteRegion& r) {
   std::set<std::size_t> bytes;
-  for (std::size_t row = 0; row < r.rows; ++row) {
-    for (std::size_t i = 0; i < r.row_bytes; ++i)
-      bytes.insert(r.offset_bytes + row * r.stride_bytes + i);
-  }
+  for (const auto [row, i] : test::grid<std::size_t>(r.rows, r.row_bytes))
+    bytes.insert(r.offset_bytes + row * r.stride_bytes + i);
   return bytes;
 }
 
@@ -208,25 +208,20 @@ TEST(WriteClaims, order_writers_that_try_until_they_may) {
   const auto buffer = *allocate(64, Memory::mem);
   constexpr int threads = 4;
   constexpr int rounds = 500;
-  std::vector<std::thread> writers;
-  for (int t = 0; t < threads; ++t) {
-    writers.emplace_back([&buffer] {
-      for (int i = 0; i < rounds;) {
-        const auto map = buffer->map(Access::read_write);
-        if (!map) {
-          ASSERT_EQ(map.error().code, Errc::busy);
-          std::this_thread::yield();
-          continue;
-        }
-        // Not atomic: ThreadSanitizer and the sum both tell when two writers meet.
-        auto* counter = reinterpret_cast<int*>(map->writable_bytes().data());
-        *counter = *counter + 1;
-        ++i;
+  test::on_threads(threads, [&buffer](std::size_t) {
+    for (int i = 0; i < rounds;) {
+      const auto map = buffer->map(Access::read_write);
+      if (!map) {
+        ASSERT_EQ(map.error().code, Errc::busy);
+        std::this_thread::yield();
+        continue;
       }
-    });
-  }
-  for (auto& writer : writers)
-    writer.join();
+      // Not atomic: ThreadSanitizer and the sum both tell when two writers meet.
+      auto* counter = reinterpret_cast<int*>(map->writable_bytes().data());
+      *counter = *counter + 1;
+      ++i;
+    }
+  });
   const auto map = *buffer->map(Access::read);
   EXPECT_EQ(*reinterpret_cast<const int*>(map.bytes().data()), threads * rounds);
 }

@@ -10,6 +10,8 @@
 
 #include "fake_device.h"
 #include "halyard/tensor.h"
+#include "support/threads.h"
+#include "tensor/tensors.h"
 
 namespace halyard {
 
@@ -52,10 +54,8 @@ TEST_F(DeviceThreadBufferTest, shares_its_one_map_within_the_access_of_the_first
 TEST_F(DeviceThreadBufferTest, refuses_a_wider_access_until_the_narrow_one_has_ended) {
   {
     const auto reading = buffer->map(Access::read);
-    for (const Access wider : {Access::write, Access::read_write}) {
-      const auto refused = buffer->map(wider);
-      EXPECT_FAILS(refused, Errc::busy, "wider");
-    }
+    for (const Access wider : {Access::write, Access::read_write})
+      EXPECT_FAILS(buffer->map(wider), Errc::busy, "wider");
     EXPECT_TRUE(buffer->map(Access::read));
   }
   EXPECT_TRUE(buffer->map(Access::write)) << "what was refused has left no claim and no map";
@@ -64,7 +64,7 @@ TEST_F(DeviceThreadBufferTest, refuses_a_wider_access_until_the_narrow_one_has_e
 
 TEST_F(DeviceThreadBufferTest, a_map_that_fails_leaves_nothing_behind) {
   log->fail_maps = 1;
-  EXPECT_EQ(code_of(buffer->map(Access::write)), Errc::no_memory);
+  EXPECT_FAILS(buffer->map(Access::write), Errc::no_memory);
   EXPECT_EQ(log->maps, 0);
   EXPECT_TRUE(buffer->map(Access::write));
   EXPECT_EQ(log->unmaps, 1);
@@ -86,25 +86,20 @@ TEST_F(DeviceThreadBufferTest, maps_on_its_own_thread_without_waiting_for_itself
 }
 
 TEST_F(DeviceThreadBufferTest, serves_its_own_thread_and_four_others_at_once) {
-  std::vector<std::thread> users;
-  for (std::size_t i = 0; i < 4; ++i) {
-    users.emplace_back([this, i] {
-      const ByteRegion mine{i * 1024, 1024};
-      for (int round = 0; round < 200; ++round) {
-        const auto map = buffer->map(Access::write, std::span(&mine, 1));
-        ASSERT_TRUE(map) << map.error().message();
-        std::memset(map->writable_bytes().data() + mine.offset_bytes, round, mine.row_bytes);
+  test::on_threads(5, [this](std::size_t i) {
+    const ByteRegion mine{i * 1024, 1024};
+    for (int round = 0; round < 200; ++round) {
+      if (i == 4) {
+        ASSERT_TRUE(thread->run([this]() -> Status {
+          HALYARD_RETURN_IF_ERROR(buffer->map_unclaimed(Access::write));
+          return {};
+        }));
+        continue;
       }
-    });
-  }
-  for (int round = 0; round < 200; ++round) {
-    ASSERT_TRUE(thread->run([this]() -> Status {
-      HALYARD_RETURN_IF_ERROR(buffer->map_unclaimed(Access::write));
-      return {};
-    }));
-  }
-  for (auto& user : users)
-    user.join();
+      ASSERT_VALUE(const auto map, buffer->map(Access::write, std::span(&mine, 1)));
+      std::memset(map.writable_bytes().data() + mine.offset_bytes, round, mine.row_bytes);
+    }
+  });
   EXPECT_GT(log->maps, 0);
   EXPECT_EQ(log->maps, log->unmaps);
 }
@@ -122,9 +117,8 @@ TEST_F(DeviceThreadBufferTest, is_destroyed_from_any_thread_and_freed_on_its_own
 
 TEST_F(DeviceThreadBufferTest, cannot_be_mapped_after_its_thread_has_ended) {
   thread->end();
-  const auto map = buffer->map(Access::write);
-  EXPECT_FAILS(map, Errc::device);
-  EXPECT_EQ(code_of(buffer->map(Access::write)), Errc::device) << "and not busy: no claim is left";
+  EXPECT_FAILS(buffer->map(Access::write), Errc::device);
+  EXPECT_FAILS(buffer->map(Access::write), Errc::device) << "and not busy: no claim is left";
   buffer.reset();
   EXPECT_EQ(log->frees, 0) << "the memory went with the context";
 }
@@ -133,7 +127,7 @@ TEST_F(DeviceThreadBufferTest, open_maps_end_quietly_after_the_thread_has_ended)
   auto first = *buffer->map(Access::read_write);
   auto second = *buffer->map(Access::read);
   thread->end();
-  EXPECT_EQ(code_of(buffer->map(Access::read)), Errc::device) << "nor is the open map shared";
+  EXPECT_FAILS(buffer->map(Access::read), Errc::device) << "nor is the open map shared";
   std::thread([&first] { first = Map(); }).join();
   second = Map();
   EXPECT_EQ(log->unmaps, 0);
@@ -143,7 +137,7 @@ TEST_F(DeviceThreadBufferTest, open_maps_end_quietly_after_the_thread_has_ended)
 TEST_F(DeviceThreadBufferTest, users_that_wait_while_the_thread_ends_get_an_answer) {
   std::vector<std::thread> users;
   std::atomic<int> refused{0};
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 4; ++i)
     users.emplace_back([this, &refused] {
       while (true) {
         const auto map = buffer->map(Access::read);
@@ -153,7 +147,6 @@ TEST_F(DeviceThreadBufferTest, users_that_wait_while_the_thread_ends_get_an_answ
         return;
       }
     });
-  }
   while (log->maps < 20)
     std::this_thread::yield();
   thread->end();
@@ -163,8 +156,7 @@ TEST_F(DeviceThreadBufferTest, users_that_wait_while_the_thread_ends_get_an_answ
 }
 
 TEST_F(DeviceThreadBufferTest, carries_tensors) {
-  const std::array<std::size_t, 2> shape{4, 8};
-  const Tensor t = *Tensor::wrap(buffer, *Layout::contiguous(DType::f32, shape));
+  const Tensor t = *Tensor::wrap(buffer, test::contiguous(DType::f32, {4, 8}));
   EXPECT_EQ(t.memory(), Memory::pbo);
   (*t.map(Access::write)->view<float, 2>())(3, 7) = 2.5F;
   EXPECT_EQ((*t.map(Access::read)->view<const float, 2>())(3, 7), 2.5F);
@@ -173,13 +165,12 @@ TEST_F(DeviceThreadBufferTest, carries_tensors) {
 // --- addresses on a device
 
 TEST_F(DeviceMapTest, of_a_buffer_without_an_attachment_is_declined) {
-  for (const auto& plain : {buffer, *allocate(64, Memory::mem)}) {
+  for (const auto& plain : {buffer, *allocate(64, Memory::mem)})
     EXPECT_FAILS(map_device(plain, DeviceKind::cuda), Errc::unsupported, "cuda");
-  }
-  EXPECT_EQ(code_of(map_device(nullptr, DeviceKind::cuda)), Errc::invalid_argument);
-  EXPECT_EQ(code_of(attach_device(*buffer, nullptr)), Errc::invalid_argument);
+  EXPECT_FAILS(map_device(nullptr, DeviceKind::cuda), Errc::invalid_argument);
+  EXPECT_FAILS(attach_device(*buffer, nullptr), Errc::invalid_argument);
   ASSERT_TRUE(attach(DeviceKind::cuda, true));
-  EXPECT_EQ(code_of(map_device(buffer, DeviceKind::opencl)), Errc::unsupported);
+  EXPECT_FAILS(map_device(buffer, DeviceKind::opencl), Errc::unsupported);
 }
 
 TEST_F(DeviceMapTest, begins_and_ends_on_the_callers_stream) {
@@ -188,11 +179,10 @@ TEST_F(DeviceMapTest, begins_and_ends_on_the_callers_stream) {
   ASSERT_TRUE(attach_device(*buffer, std::move(registration)));
   int stream = 0;
   {
-    const auto map = map_device(buffer, DeviceKind::cuda, &stream);
-    ASSERT_TRUE(map);
-    EXPECT_EQ(map->address(), address);
-    EXPECT_EQ(map->size_bytes(), 4096U);
-    EXPECT_EQ(map->device(), DeviceKind::cuda);
+    ASSERT_VALUE(const auto map, map_device(buffer, DeviceKind::cuda, &stream));
+    EXPECT_EQ(map.address(), address);
+    EXPECT_EQ(map.size_bytes(), 4096U);
+    EXPECT_EQ(map.device(), DeviceKind::cuda);
     EXPECT_EQ(log->begins, 1);
     EXPECT_EQ(log->ends, 0);
   }
@@ -205,7 +195,7 @@ TEST_F(DeviceMapTest, is_one_at_a_time_for_each_device) {
   ASSERT_TRUE(attach(DeviceKind::cuda, false));
   ASSERT_TRUE(attach(DeviceKind::opencl, false));
   const auto cuda = map_device(buffer, DeviceKind::cuda);
-  EXPECT_EQ(code_of(map_device(buffer, DeviceKind::cuda)), Errc::busy);
+  EXPECT_FAILS(map_device(buffer, DeviceKind::cuda), Errc::busy);
   EXPECT_TRUE(map_device(buffer, DeviceKind::opencl));
   EXPECT_EQ(log->begins, 2);
 }
@@ -215,14 +205,13 @@ TEST_F(DeviceMapTest, keeps_the_cpu_out_where_the_attachment_says_so) {
   {
     const auto map = map_device(buffer, DeviceKind::cuda);
     ASSERT_TRUE(map);
-    const auto refused = buffer->map(Access::read);
-    EXPECT_FAILS(refused, Errc::busy, "device");
+    EXPECT_FAILS(buffer->map(Access::read), Errc::busy, "device");
     EXPECT_EQ(log->maps, 0);
   }
   {
     const auto map = buffer->map(Access::read);
     ASSERT_TRUE(map);
-    EXPECT_EQ(code_of(map_device(buffer, DeviceKind::cuda)), Errc::busy);
+    EXPECT_FAILS(map_device(buffer, DeviceKind::cuda), Errc::busy);
     EXPECT_EQ(log->begins, 1) << "refused before the device is asked";
   }
   EXPECT_TRUE(map_device(buffer, DeviceKind::cuda)) << "a refusal leaves nothing behind";
@@ -243,16 +232,16 @@ TEST_F(DeviceMapTest, lets_the_cpu_look_where_the_attachment_allows_it) {
 
 TEST_F(DeviceMapTest, an_attachment_that_excludes_the_cpu_needs_a_buffer_that_can) {
   const auto heap = *allocate(64, Memory::mem);
-  const Status refused =
-      attach_device(*heap, std::make_unique<FakeRegistration>(DeviceKind::cuda, true, log));
-  EXPECT_FAILS(refused, Errc::unsupported, "mem");
+  EXPECT_FAILS(
+      attach_device(*heap, std::make_unique<FakeRegistration>(DeviceKind::cuda, true, log)),
+      Errc::unsupported, "mem");
   EXPECT_EQ(log->registrations, 0);
 }
 
 TEST_F(DeviceMapTest, that_fails_leaves_the_buffer_free) {
   ASSERT_TRUE(attach(DeviceKind::cuda, true));
   log->fail_begins = 1;
-  EXPECT_EQ(code_of(map_device(buffer, DeviceKind::cuda)), Errc::device);
+  EXPECT_FAILS(map_device(buffer, DeviceKind::cuda), Errc::device);
   EXPECT_EQ(log->ends, 0);
   EXPECT_TRUE(buffer->map(Access::write));
   EXPECT_TRUE(map_device(buffer, DeviceKind::cuda));
@@ -262,7 +251,7 @@ TEST_F(DeviceMapTest, attachments_are_replaced_only_while_nobody_uses_them) {
   ASSERT_TRUE(attach(DeviceKind::cuda, false));
   {
     const auto map = map_device(buffer, DeviceKind::cuda);
-    EXPECT_EQ(code_of(attach(DeviceKind::cuda, false)), Errc::busy);
+    EXPECT_FAILS(attach(DeviceKind::cuda, false), Errc::busy);
     EXPECT_EQ(log->registrations, 1) << "the one that was refused is gone";
   }
   EXPECT_TRUE(attach(DeviceKind::cuda, false));
@@ -295,7 +284,7 @@ TEST_F(DeviceMapTest, moved_over_another_ends_that_one) {
   map = *map_device(buffer, DeviceKind::opencl);
   EXPECT_EQ(log->ends, 1);
   EXPECT_EQ(map.device(), DeviceKind::opencl);
-  EXPECT_EQ(code_of(buffer->map(Access::read)), Errc::busy) << "one of the two still holds it";
+  EXPECT_FAILS(buffer->map(Access::read), Errc::busy) << "one of the two still holds it";
   EXPECT_TRUE(map_device(buffer, DeviceKind::cuda));
 }
 
@@ -312,33 +301,28 @@ TEST_F(DeviceMapTest, ends_quietly_after_the_device_thread_has_ended) {
 TEST_F(DeviceMapTest, device_and_cpu_take_turns_among_many_threads) {
   ASSERT_TRUE(attach(DeviceKind::cuda, true));
   std::atomic<int> inside{0};
-  std::vector<std::thread> users;
-  for (int i = 0; i < 4; ++i) {
-    users.emplace_back([this, &inside, i] {
-      for (int done = 0; done < 100;) {
-        if (i % 2 == 0) {
-          const auto map = map_device(buffer, DeviceKind::cuda);
-          if (map) {
-            EXPECT_EQ(inside.fetch_add(1000), 0) << "the device is alone";
-            inside -= 1000;
-          }
-          done += map ? 1 : 0;
-          EXPECT_TRUE(map || map.error().code == Errc::busy);
-        } else {
-          const auto map = buffer->map(Access::read);
-          if (map) {
-            EXPECT_LT(inside.fetch_add(1), 1000) << "CPU maps may meet each other only";
-            inside -= 1;
-          }
-          done += map ? 1 : 0;
-          EXPECT_TRUE(map || map.error().code == Errc::busy);
+  test::on_threads(4, [&](std::size_t i) {
+    for (int done = 0; done < 100;) {
+      if (i % 2 == 0) {
+        const auto map = map_device(buffer, DeviceKind::cuda);
+        if (map) {
+          EXPECT_EQ(inside.fetch_add(1000), 0) << "the device is alone";
+          inside -= 1000;
         }
-        std::this_thread::yield();
+        done += map ? 1 : 0;
+        EXPECT_TRUE(map || map.error().code == Errc::busy);
+      } else {
+        const auto map = buffer->map(Access::read);
+        if (map) {
+          EXPECT_LT(inside.fetch_add(1), 1000) << "CPU maps may meet each other only";
+          inside -= 1;
+        }
+        done += map ? 1 : 0;
+        EXPECT_TRUE(map || map.error().code == Errc::busy);
       }
-    });
-  }
-  for (auto& user : users)
-    user.join();
+      std::this_thread::yield();
+    }
+  });
   EXPECT_EQ(log->begins, 200);
   EXPECT_EQ(log->ends, 200);
   EXPECT_EQ(log->maps, log->unmaps);

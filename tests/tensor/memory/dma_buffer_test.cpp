@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/system/mapped.h"
+#include "conformance/buffer_support.h"
 #include "halyard/dmabuf.h"
 #include "halyard/tensor.h"
 #include "support/result.h"
@@ -23,27 +24,12 @@ namespace halyard {
 namespace {
 
 AllocateOptions from(const std::string& heap) {
-  AllocateOptions options;
-  options.memory = Memory::dma;
-  options.dma_heaps = {heap};
-  return options;
-}
-
-std::size_t entries_of(const std::filesystem::path& folder) {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder))
-    ++count;
-  return count;
+  return {.memory = Memory::dma, .dma_heaps = {heap}};
 }
 
 std::string text_of(const std::string& file) {
   std::ifstream in(file);
   return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::size_t mappings() {
-  const std::string text = text_of("/proc/self/maps");
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
 // Runs `check` in a child process without rights; its exit status.
@@ -67,7 +53,7 @@ class RealDmaBuf : public ::testing::TestWithParam<std::string> {
   }
   std::shared_ptr<Buffer> make(std::size_t size) {
     auto buffer = allocate(size, from(GetParam()));
-    EXPECT_TRUE(buffer) << buffer.error().message();
+    EXPECT_OK(buffer);
     return buffer ? *std::move(buffer) : nullptr;
   }
 };
@@ -116,12 +102,10 @@ TEST_P(RealDmaBuf, refuses_a_label_that_the_kernel_would_refuse) {
 TEST_P(RealDmaBuf, hands_out_and_takes_sync_files) {
   const auto buffer = make(4096);
   for (const Access access : {Access::read, Access::write, Access::read_write}) {
-    const auto fence = export_sync_file(*buffer, access);
-    ASSERT_TRUE(fence) << fence.error().message();
-    pollfd ready = {fence->get(), POLLIN, 0};
+    ASSERT_VALUE(const auto fence, export_sync_file(*buffer, access));
+    pollfd ready = {fence.get(), POLLIN, 0};
     EXPECT_EQ(::poll(&ready, 1, 0), 1) << "nobody uses the buffer";
-    const auto taken = import_sync_file(*buffer, access, fence->get());
-    EXPECT_TRUE(taken) << taken.error().message();
+    EXPECT_OK(import_sync_file(*buffer, access, fence.get()));
   }
   EXPECT_FAILS(import_sync_file(*buffer, Access::write, buffer->fd()), Errc::invalid_argument);
 }
@@ -144,15 +128,13 @@ TEST_P(RealDmaBuf, a_child_process_reads_and_writes_the_same_bytes) {
 
 TEST_P(RealDmaBuf, leaves_no_descriptor_and_no_mapping_behind) {
   { const auto warm_up = make(4096)->map(Access::write); }
-  const std::size_t descriptors = entries_of("/proc/self/fd");
-  const std::size_t mapped = mappings();
+  const auto before = conformance::holdings();
   for (int round = 0; round < 500; ++round) {
     const auto buffer = make(4096);
     ASSERT_TRUE(buffer->map(Access::write));
     ASSERT_TRUE(buffer->map(Access::read));
   }
-  EXPECT_EQ(entries_of("/proc/self/fd"), descriptors);
-  EXPECT_EQ(mappings(), mapped);
+  EXPECT_EQ(conformance::holdings(), before);
 }
 
 TEST_P(RealDmaBuf, is_listed_as_usable) {
@@ -209,8 +191,7 @@ TEST(DmaBuf, a_size_above_the_limit_of_udmabuf_names_the_limit) {
 
 TEST(DmaBuf, more_than_there_is_is_an_error) {
   if (!memory_available(Memory::dma)) GTEST_SKIP() << "no DMA-BUF heap here";
-  const auto refused = allocate(std::size_t{1} << 50U, Memory::dma);
-  EXPECT_FAILS(refused, Errc::no_memory);
+  EXPECT_FAILS(allocate(std::size_t{1} << 50U, Memory::dma), Errc::no_memory);
 }
 
 std::size_t open_render_nodes() {

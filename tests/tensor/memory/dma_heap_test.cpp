@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/buffer_support.h"
 #include "conformance/fake_dma.h"
 #include "halyard/dmabuf.h"
 #include "halyard/tensor.h"
@@ -26,16 +27,13 @@
 #include "support/result.h"
 #include "tensor/memory/buffer_kinds.h"
 #include "tensor/memory/dma_attach.h"
+#include "tensor/tensors.h"
 
 namespace halyard {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::size_t descriptors() {
-  return static_cast<std::size_t>(
-      std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
-}
+using conformance::holdings;
 
 class DmaHeapTest : public ::testing::Test {
  protected:
@@ -58,10 +56,10 @@ class DmaHeapTest : public ::testing::Test {
     return allocate_dma(size, order, "label", nodes_);
   }
   Error refused(std::vector<std::string> order, std::size_t size = 5000) {
-    const std::size_t before = descriptors();
+    const std::size_t before = holdings().descriptors;
     const auto made = make(std::move(order), size);
     EXPECT_FALSE(made);
-    EXPECT_EQ(descriptors(), before) << "a failure leaves no descriptor";
+    EXPECT_EQ(holdings().descriptors, before) << "a failure leaves no descriptor";
     return made ? Error() : made.error();
   }
 
@@ -101,9 +99,8 @@ TEST_F(DmaHeapTest, the_first_heap_that_gives_memory_serves) {
   add_heap("cma", ENOMEM);
   add_heap("system");
   add_heap("vendor");
-  const auto made = make({"linux,cma", "cma", "system", "vendor"});
-  ASSERT_TRUE(made) << made.error().message();
-  EXPECT_EQ(made->heap, "system");
+  ASSERT_VALUE(const auto made, make({"linux,cma", "cma", "system", "vendor"}));
+  EXPECT_EQ(made.heap, "system");
   EXPECT_EQ(make({"vendor", "system"})->heap, "vendor");
 }
 
@@ -116,18 +113,17 @@ TEST_F(DmaHeapTest, a_heap_is_asked_for_whole_pages_and_a_descriptor_that_closes
 
 TEST_F(DmaHeapTest, udmabuf_gets_memory_that_cannot_shrink) {
   add_node(nodes_.udmabuf);
-  const auto made = make({"system", "udmabuf"}, 1);
-  ASSERT_TRUE(made);
-  EXPECT_EQ(made->heap, "udmabuf");
+  ASSERT_VALUE(const auto made, make({"system", "udmabuf"}, 1));
+  EXPECT_EQ(made.heap, "udmabuf");
   EXPECT_EQ(asked_bytes_, static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
   EXPECT_NE(seals_ & F_SEAL_SHRINK, 0);
 }
 
 TEST_F(DmaHeapTest, nodes_are_closed_again) {
   add_heap("system");
-  const std::size_t before = descriptors();
+  const std::size_t before = holdings().descriptors;
   const auto made = make({"system"});
-  EXPECT_EQ(descriptors(), before + 1) << "the memory's own";
+  EXPECT_EQ(holdings().descriptors, before + 1) << "the memory's own";
 }
 
 TEST_F(DmaHeapTest, no_heap_at_all_is_unsupported_and_says_what_was_looked_for) {
@@ -162,9 +158,8 @@ TEST_F(DmaHeapTest, udmabuf_above_its_limit_names_the_limit) {
 }
 
 TEST_F(DmaHeapTest, names_that_leave_the_folder_are_refused) {
-  for (const std::string name : {"", ".", "..", "../null", "a/b", "/dev/null"}) {
+  for (const std::string name : {"", ".", "..", "../null", "a/b", "/dev/null"})
     EXPECT_EQ(refused({name}).code, Errc::invalid_argument) << name;
-  }
   EXPECT_EQ(refused({std::string("a\0b", 3)}).code, Errc::invalid_argument);
 }
 
@@ -221,9 +216,8 @@ TEST_F(DmaHeapTest, a_node_that_is_no_device_is_an_error_of_its_own) {
 
 TEST_F(DmaHeapTest, an_open_node_closes_on_exec) {
   add_heap("system");
-  const auto opened = open_node(nodes_.heaps + "/system");
-  ASSERT_TRUE(opened) << opened.error().message();
-  EXPECT_NE(::fcntl(opened->get(), F_GETFD) & FD_CLOEXEC, 0);
+  ASSERT_VALUE(const auto opened, open_node(nodes_.heaps + "/system"));
+  EXPECT_NE(::fcntl(opened.get(), F_GETFD) & FD_CLOEXEC, 0);
 }
 
 TEST_F(DmaHeapTest, heaps_are_listed_in_the_order_of_trying_then_by_name) {
@@ -257,6 +251,18 @@ class DmaAttachTest : public DmaHeapTest {
   std::uint32_t last_ = 0;
   int closed_ = 0;
   bool declines_ = false, gives_one_handle_ = false;
+  const Layout layout_ = test::contiguous(DType::u8, {64, 64});
+  /// Its bytes are in step with the CPU's while it is attached.
+  conformance::FakeDmaBuf memory_{4096};
+
+  void give_memory() {
+    memory_.sync_only_while([this] { return !attached_.empty(); });
+    given_ = &memory_;
+    add_heap("system");
+  }
+  Result<std::shared_ptr<Buffer>> make_attached() {
+    return make_dma_buffer(4096, {.dma_heaps = {"system"}, .attached = true}, nodes_);
+  }
   conformance::IoctlHook drm_{
       [this](int, unsigned long request, void* argument) { return serve_drm(request, argument); }};
   std::optional<int> serve_drm(unsigned long request, void* argument) {
@@ -275,63 +281,55 @@ class DmaAttachTest : public DmaHeapTest {
 
 TEST_F(DmaAttachTest, attaches_until_it_goes_and_shares_one_node) {
   add_node(nodes_.render);
-  const std::size_t before = descriptors();
+  const std::size_t before = holdings().descriptors;
   {
     auto first = DmaAttach::create(0, nodes_.render);
     const auto second = DmaAttach::create(0, nodes_.render);
     EXPECT_TRUE(first && second);
     EXPECT_EQ(attached_.size(), 2U);
-    EXPECT_EQ(descriptors(), before + 1);
+    EXPECT_EQ(holdings().descriptors, before + 1);
     first = DmaAttach();
     EXPECT_EQ(attached_, (std::vector<std::uint32_t>{2}));
-    EXPECT_EQ(descriptors(), before + 1);
+    EXPECT_EQ(holdings().descriptors, before + 1);
   }
   EXPECT_TRUE(attached_.empty());
-  EXPECT_EQ(descriptors(), before);
+  EXPECT_EQ(holdings().descriptors, before);
 }
 
 TEST_F(DmaAttachTest, is_empty_without_a_node_or_when_the_driver_declines) {
   EXPECT_FALSE(DmaAttach::create(0, nodes_.render));
   add_node(nodes_.render);
   declines_ = true;
-  const std::size_t before = descriptors();
+  const std::size_t before = holdings().descriptors;
   EXPECT_FALSE(DmaAttach::create(0, nodes_.render));
-  EXPECT_EQ(descriptors(), before);
+  EXPECT_EQ(holdings().descriptors, before);
 }
 
 /// Bytes that the CPU sees wrong once a device has filled the buffer.
 std::size_t stale_bytes(conformance::FakeDmaBuf& memory, const Tensor& tensor, std::byte written) {
   std::ranges::fill(memory.device(), written);
   const auto map = tensor.map(Access::read);
-  EXPECT_TRUE(map) << map.error().message();
+  EXPECT_OK(map);
   if (!map) return tensor.size_bytes();
   return static_cast<std::size_t>(std::count_if(map->data(), map->data() + tensor.size_bytes(),
                                                 [&](std::byte each) { return each != written; }));
 }
 
 TEST_F(DmaAttachTest, the_cpu_reads_what_devices_wrote_as_long_as_anybody_has_the_buffer) {
-  add_heap("system");
+  give_memory();
   add_node(nodes_.render);
-  conformance::FakeDmaBuf memory(4096);
-  memory.sync_only_while([this] { return !attached_.empty(); });
-  given_ = &memory;
-  const Layout layout = *Layout::contiguous(DType::u8, std::vector<std::size_t>{64, 64});
-  AllocateOptions options;
-  options.dma_heaps = {"system"};
-  options.attached = true;
-  auto buffer = make_dma_buffer(4096, options, nodes_);
-  ASSERT_TRUE(buffer) << buffer.error().message();
-  auto whole = *Tensor::wrap(*std::move(buffer), layout);
+  ASSERT_VALUE(auto buffer, make_attached());
+  auto whole = *Tensor::wrap(std::move(buffer), layout_);
   ASSERT_EQ(attached_.size(), 1U);
-  EXPECT_EQ(stale_bytes(memory, whole, std::byte{0xA1}), 0U);
-  EXPECT_EQ(stale_bytes(memory, whole, std::byte{0xB2}), 0U);
+  EXPECT_EQ(stale_bytes(memory_, whole, std::byte{0xA1}), 0U);
+  EXPECT_EQ(stale_bytes(memory_, whole, std::byte{0xB2}), 0U);
   // Copies and parts of it keep the attachment; whoever goes last ends it, once.
   auto part = *whole.batch(3);
   auto copy = whole;
   whole = Tensor();
-  EXPECT_EQ(stale_bytes(memory, copy, std::byte{0xC3}), 0U);
+  EXPECT_EQ(stale_bytes(memory_, copy, std::byte{0xC3}), 0U);
   copy = Tensor();
-  EXPECT_EQ(stale_bytes(memory, part, std::byte{0xD4}), 0U);
+  EXPECT_EQ(stale_bytes(memory_, part, std::byte{0xD4}), 0U);
   EXPECT_EQ(closed_, 0);
   part = Tensor();
   EXPECT_EQ(closed_, 1);
@@ -340,22 +338,15 @@ TEST_F(DmaAttachTest, the_cpu_reads_what_devices_wrote_as_long_as_anybody_has_th
 
 // A driver has one handle for a DMA-BUF, however often it is attached.
 TEST_F(DmaAttachTest, a_handle_of_two_buffers_is_closed_once_with_the_last) {
-  add_heap("system");
+  give_memory();
   add_node(nodes_.render);
-  conformance::FakeDmaBuf memory(4096);
-  memory.sync_only_while([this] { return !attached_.empty(); });
-  given_ = &memory;
   gives_one_handle_ = true;
-  const Layout layout = *Layout::contiguous(DType::u8, std::vector<std::size_t>{64, 64});
-  AllocateOptions options;
-  options.dma_heaps = {"system"};
-  options.attached = true;
-  auto first = *Tensor::wrap(*make_dma_buffer(4096, options, nodes_), layout);
-  auto second = *Tensor::wrap(*make_dma_buffer(4096, options, nodes_), layout);
+  auto first = *Tensor::wrap(*make_attached(), layout_);
+  auto second = *Tensor::wrap(*make_attached(), layout_);
   first = Tensor();
   EXPECT_EQ(closed_, 0);
-  EXPECT_EQ(stale_bytes(memory, second, std::byte{0xA1}), 0U);
-  EXPECT_EQ(stale_bytes(memory, second, std::byte{0xB2}), 0U);
+  EXPECT_EQ(stale_bytes(memory_, second, std::byte{0xA1}), 0U);
+  EXPECT_EQ(stale_bytes(memory_, second, std::byte{0xB2}), 0U);
   second = Tensor();
   EXPECT_EQ(closed_, 1);
   EXPECT_TRUE(attached_.empty());
@@ -373,21 +364,14 @@ TEST_F(DmaAttachTest, a_child_of_fork_leaves_its_parents_attachments) {
 }
 
 TEST_F(DmaAttachTest, without_an_attachment_the_same_memory_is_stale) {
-  conformance::FakeDmaBuf memory(4096);
-  memory.sync_only_while([this] { return !attached_.empty(); });
-  const Layout layout = *Layout::contiguous(DType::u8, std::vector<std::size_t>{64, 64});
-  const auto tensor = *Tensor::wrap(*adopt_dma_buffer(memory.fd(), 4096, true), layout);
-  EXPECT_EQ(stale_bytes(memory, tensor, std::byte{0xA1}), 4096U) << "the test can fail";
+  give_memory();
+  const auto tensor = *Tensor::wrap(*adopt_dma_buffer(memory_.fd(), 4096, true), layout_);
+  EXPECT_EQ(stale_bytes(memory_, tensor, std::byte{0xA1}), 4096U) << "the test can fail";
 }
 
 TEST_F(DmaAttachTest, is_an_error_where_it_must_be_and_cannot) {
-  add_heap("system");
-  conformance::FakeDmaBuf memory(4096);
-  given_ = &memory;
-  AllocateOptions options;
-  options.dma_heaps = {"system"};
-  options.attached = true;
-  EXPECT_FAILS(make_dma_buffer(4096, options, nodes_), Errc::unsupported, nodes_.render);
+  give_memory();
+  EXPECT_FAILS(make_attached(), Errc::unsupported, nodes_.render);
 }
 
 }  // namespace

@@ -8,13 +8,13 @@
 #include <array>
 #include <fstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "conformance/fake_dma.h"
 #include "halyard/log.h"
 #include "halyard/tensor.h"
 #include "support/result.h"
+#include "support/threads.h"
 #include "tensor/memory/buffer_kinds.h"
 
 namespace halyard {
@@ -52,7 +52,7 @@ class DmaSyncTest : public ::testing::Test {
 
   Map map(Access access) {
     auto mapped = buffer_->map_unclaimed(access);
-    EXPECT_TRUE(mapped) << mapped.error().message();
+    EXPECT_OK(mapped);
     return mapped ? *std::move(mapped) : Map();
   }
 };
@@ -217,22 +217,15 @@ TEST_F(DmaSyncTest, writers_share_one_start_and_one_end) {
 TEST_F(DmaSyncTest, threads_that_write_their_own_parts_lose_nothing) {
   constexpr std::size_t parts = 8;
   constexpr std::size_t part = 8192 / parts;
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < parts; ++i) {
-    threads.emplace_back([this, i] {
-      for (int round = 0; round < 200; ++round) {
-        const std::array<ByteRegion, 1> mine = {{{i * part, part, 1, 0}}};
-        const auto writer = buffer_->map(Access::write, mine);
-        ASSERT_TRUE(writer);
-        fill(writer->writable_bytes().subspan(i * part, part), static_cast<int>(i) + round);
-        const auto reader = buffer_->map(Access::read);
-        ASSERT_TRUE(reader);
-        ASSERT_TRUE(all_are(reader->bytes().subspan(i * part, part), static_cast<int>(i) + round));
-      }
-    });
-  }
-  for (auto& thread : threads)
-    thread.join();
+  test::on_threads(parts, [this](std::size_t i) {
+    for (int round = 0; round < 200; ++round) {
+      const std::array<ByteRegion, 1> mine = {{{i * part, part, 1, 0}}};
+      ASSERT_VALUE(const auto writer, buffer_->map(Access::write, mine));
+      fill(writer.writable_bytes().subspan(i * part, part), static_cast<int>(i) + round);
+      ASSERT_VALUE(const auto reader, buffer_->map(Access::read));
+      ASSERT_TRUE(all_are(reader.bytes().subspan(i * part, part), static_cast<int>(i) + round));
+    }
+  });
   for (std::size_t i = 0; i < parts; ++i)
     EXPECT_TRUE(all_are(fake_.device().subspan(i * part, part), static_cast<int>(i) + 199));
   EXPECT_TRUE(all_are(fake_.cpu(), 0xDD)) << "every access has ended";
@@ -240,15 +233,10 @@ TEST_F(DmaSyncTest, threads_that_write_their_own_parts_lose_nothing) {
 
 TEST_F(DmaSyncTest, threads_that_read_see_the_bytes_at_any_time) {
   fill(fake_.device(), 3);
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([this] {
-      for (int round = 0; round < 500; ++round)
-        ASSERT_TRUE(all_are(map(Access::read).bytes(), 3));
-    });
-  }
-  for (auto& thread : threads)
-    thread.join();
+  test::on_threads(4, [this](std::size_t) {
+    for (int round = 0; round < 500; ++round)
+      ASSERT_TRUE(all_are(map(Access::read).bytes(), 3));
+  });
 }
 
 // Failures.

@@ -38,21 +38,19 @@ Fd huge_memfd(int seals) {
 TEST(HugePages, that_others_may_punch_holes_into_are_refused_where_seals_are_required) {
   const Fd fd = huge_memfd(F_SEAL_SHRINK | F_SEAL_GROW);
   if (!fd) GTEST_SKIP() << "this kernel makes no huge pages of 2 MiB: " << std::strerror(errno);
-  auto memory = examine_memory(fd.get());
-  ASSERT_TRUE(memory) << memory.error().message();
-  EXPECT_TRUE(memory->has_huge_pages);
-  EXPECT_TRUE(memory->may_shrink);
-  EXPECT_FAILS(seal_memory(fd.get(), *memory), Errc::permission, "huge pages");
+  ASSERT_VALUE(auto memory, examine_memory(fd.get()));
+  EXPECT_TRUE(memory.has_huge_pages);
+  EXPECT_TRUE(memory.may_shrink);
+  EXPECT_FAILS(seal_memory(fd.get(), memory), Errc::permission, "huge pages");
 }
 
 TEST(HugePages, that_are_sealed_against_writing_are_taken) {
   const Fd fd = huge_memfd(F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
   if (!fd) GTEST_SKIP() << "this kernel makes no huge pages of 2 MiB: " << std::strerror(errno);
-  auto memory = examine_memory(fd.get());
-  ASSERT_TRUE(memory) << memory.error().message();
-  EXPECT_FALSE(memory->may_shrink);
-  EXPECT_FALSE(memory->writable);
-  EXPECT_TRUE(seal_memory(fd.get(), *memory));
+  ASSERT_VALUE(auto memory, examine_memory(fd.get()));
+  EXPECT_FALSE(memory.may_shrink);
+  EXPECT_FALSE(memory.writable);
+  EXPECT_TRUE(seal_memory(fd.get(), memory));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/system/mapped.h"
+#include "conformance/buffer_support.h"
 #include "halyard/fd.h"
 #include "support/in_child.h"
 #include "support/result.h"
@@ -39,6 +40,8 @@ extern "C" int memfd_create(const char* name, unsigned flags) noexcept {
 namespace halyard {
 namespace {
 
+using conformance::holdings;
+
 class ShmMemory : public ::testing::Test {
  protected:
   void TearDown() override {
@@ -55,11 +58,6 @@ struct stat status_of(int fd) {
   struct stat status = {};
   EXPECT_EQ(::fstat(fd, &status), 0);
   return status;
-}
-
-std::size_t descriptors() {
-  return static_cast<std::size_t>(std::distance(
-      std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator()));
 }
 
 TEST_F(ShmMemory, is_sealed_so_that_nobody_can_pull_its_pages_away) {
@@ -100,10 +98,9 @@ TEST_F(ShmMemory, a_size_beyond_the_machine_is_an_error_and_not_a_later_kill) {
   EXPECT_TRUE(make_shm_buffer(4096, {}));
   for (const std::size_t size : {system_memory_bytes() + 1, std::size_t{1} << 50U,
                                  std::numeric_limits<std::size_t>::max()}) {
-    const std::size_t before = descriptors();
-    const auto refused = make_shm_buffer(size, {});
-    EXPECT_FAILS(refused, Errc::no_memory, std::to_string(size));
-    EXPECT_EQ(descriptors(), before);
+    const std::size_t before = holdings().descriptors;
+    EXPECT_FAILS(make_shm_buffer(size, {}), Errc::no_memory, std::to_string(size));
+    EXPECT_EQ(holdings().descriptors, before);
   }
 }
 
@@ -116,10 +113,9 @@ TEST_F(ShmMemory, is_not_executable_where_the_kernel_can_say_so) {
 
 TEST_F(ShmMemory, a_kernel_without_memfd_gets_posix_shared_memory) {
   memfd_failure = ENOSYS;
-  const auto buffer = make_shm_buffer(10000, "unseen");
-  ASSERT_TRUE(buffer) << buffer.error().message();
-  EXPECT_EQ(link_of((*buffer)->fd()).rfind("/dev/shm/halyard-", 0), 0U);
-  EXPECT_EQ((*buffer)->map(Access::read)->bytes().size(), 10000U);
+  ASSERT_VALUE(const auto buffer, make_shm_buffer(10000, "unseen"));
+  EXPECT_EQ(link_of(buffer->fd()).rfind("/dev/shm/halyard-", 0), 0U);
+  EXPECT_EQ(buffer->map(Access::read)->bytes().size(), 10000U);
 }
 
 TEST_F(ShmMemory, other_failures_of_memfd_are_errors) {
@@ -140,10 +136,9 @@ TEST_F(ShmMemory, posix_shared_memory_has_its_pages_reserved) {
 }
 
 TEST_F(ShmMemory, posix_shared_memory_beyond_the_machine_is_an_error) {
-  const std::size_t before = descriptors();
-  const auto refused = make_posix_shm_buffer(std::size_t{1} << 50U);
-  EXPECT_FAILS(refused, Errc::no_memory);
-  EXPECT_EQ(descriptors(), before);
+  const std::size_t before = holdings().descriptors;
+  EXPECT_FAILS(make_posix_shm_buffer(std::size_t{1} << 50U), Errc::no_memory);
+  EXPECT_EQ(holdings().descriptors, before);
 }
 
 // In a child: limits go with the process. The signal would end it.
@@ -169,9 +164,8 @@ TEST_F(ShmMemory, posix_shared_memory_above_the_limit_of_files_is_no_memory) {
 // Last: what the kernel does not know is remembered.
 TEST_F(ShmMemory, kernels_that_do_not_know_the_newest_flag_serve_as_well) {
   unknown_flag = 8;
-  const auto buffer = make_shm_buffer(64, {});
-  ASSERT_TRUE(buffer) << buffer.error().message();
-  EXPECT_NE(::fcntl((*buffer)->fd(), F_GET_SEALS) & F_SEAL_SHRINK, 0);
+  ASSERT_VALUE(const auto buffer, make_shm_buffer(64, {}));
+  EXPECT_NE(::fcntl(buffer->fd(), F_GET_SEALS) & F_SEAL_SHRINK, 0);
 }
 
 }  // namespace

@@ -28,6 +28,8 @@
 namespace halyard {
 namespace {
 
+using F = PixelFormat;
+
 // One frame's work; false when something in it failed.
 using Frame = std::function<bool()>;
 
@@ -133,7 +135,7 @@ TEST(SteadyState, SEALED_TEST(a_frame_in_heap_memory_makes_no_system_call)) {
 
 TEST(SteadyState, SEALED_TEST(a_frame_in_shared_memory_makes_no_system_call)) {
   std::atomic<unsigned> mark{0};
-  const auto image = *Tensor::create_image(64, 64, PixelFormat::nv12, DType::u8, Memory::shm);
+  const auto image = *Tensor::create_image(64, 64, F::nv12, DType::u8, Memory::shm);
   RUN_SEALED(outcome, [&] { return write_and_read(image, mark); });
   EXPECT_EQ(outcome.exit, all_well) << "signal " << outcome.signal;
 }
@@ -143,7 +145,7 @@ TEST(SteadyState, SEALED_TEST(a_recycled_frame_makes_no_system_call)) {
   for (const Memory memory : {Memory::mem, Memory::shm}) {
     Recycler recycler({.shared_kinds = true});
     RUN_SEALED(outcome, [&] {
-      const auto frame = recycler.create_image(1920, 1080, PixelFormat::rgba, DType::u8, memory);
+      const auto frame = recycler.create_image(1920, 1080, F::rgba, DType::u8, memory);
       return frame && write_and_read(frame->slice({0, 0, 64, 1}).value(), mark);
     });
     EXPECT_EQ(outcome.exit, all_well) << "signal " << outcome.signal;
@@ -171,7 +173,7 @@ TEST(SteadyState, SEALED_TEST(a_frame_in_a_dma_buf_makes_two_ioctls_for_a_map)) 
   auto memory = (*allocate(64 * 96, Memory::shm))->clone_fd().value();
   const auto buffer = *adopt_dma_buffer(std::move(memory), 64 * 96, true);
   const Tensor::PlaneSource whole{buffer, 0, 64};
-  const auto image = *Tensor::wrap_image({&whole, 1}, 64, 64, PixelFormat::nv12);
+  const auto image = *Tensor::wrap_image({&whole, 1}, 64, 64, F::nv12);
   SyncCounter counter(buffer->fd(), true);
   // A frame maps twice, both planes at once.
   RUN_SEALED(
@@ -184,7 +186,7 @@ TEST(SteadyState, SEALED_TEST(a_frame_in_a_real_dma_buf_makes_two_ioctls_for_a_m
   if (const auto available = memory_available(Memory::dma); !available)
     GTEST_SKIP() << available.error().message();
   std::atomic<unsigned> mark{0};
-  const auto image = *Tensor::create_image(64, 64, PixelFormat::nv12, DType::u8, Memory::dma);
+  const auto image = *Tensor::create_image(64, 64, F::nv12, DType::u8, Memory::dma);
   SyncCounter counter(image.buffer()->fd(), false);
   RUN_SEALED(
       outcome, [&] { return write_and_read(image, mark); }, true,
@@ -211,7 +213,7 @@ TEST(SteadyState, mapping_allocates_nothing) {
   std::atomic<unsigned> mark{0};
   const auto tensor = *Tensor::create(DType::u8, {64, 64}, Memory::mem);
   EXPECT_EQ(allocations_of([&] { return write_and_read(tensor, mark); }), 0U);
-  for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::planar_rgb}) {
+  for (const PixelFormat format : {F::nv12, F::planar_rgb}) {
     const auto image = *Tensor::create_image(64, 64, format, DType::u8, Memory::shm);
     EXPECT_EQ(allocations_of([&] { return write_and_read(image, mark); }), 0U);
   }
@@ -221,7 +223,7 @@ TEST(SteadyState, a_recycled_frame_allocates_nothing) {
   std::atomic<unsigned> mark{0};
   Recycler recycler;
   EXPECT_EQ(allocations_of([&] {
-              const auto frame = recycler.create_image(64, 64, PixelFormat::nv12);
+              const auto frame = recycler.create_image(64, 64, F::nv12);
               return frame && write_and_read(*frame, mark);
             }),
             0U);
@@ -233,7 +235,7 @@ TEST(SteadyState, recycled_frames_of_two_sizes_by_turns_allocate_nothing) {
   Tensor last;  // lives on until the next is filled
   unsigned turn = 0;
   const Frame frame = [&] {
-    auto next = recycler.create_image(++turn % 2 == 0 ? 128 : 64, 64, PixelFormat::rgb);
+    auto next = recycler.create_image(++turn % 2 == 0 ? 128 : 64, 64, F::rgb);
     if (!next || !write_and_read(*next, mark)) return false;
     last = *std::move(next);
     return true;
