@@ -64,6 +64,12 @@ struct Box {
 
 /// Intersection over union in [0, 1]; 0 when either box is empty.
 float iou(const Box& a, const Box& b) noexcept;
+double iou(const RegionF& a, const RegionF& b) noexcept;
+
+/// Intersection over the smaller area in [0, 1], computed in double; 0 when either box is empty or
+/// not finite. It is 1 if one box lies in the other, as the part of an object that a tile cut off
+/// lies in the whole object.
+float ios(const Box& a, const Box& b) noexcept;
 
 /// Clockwise rotation, applied after the flip.
 enum class Rotation : std::uint8_t { none = 0, cw90 = 1, cw180 = 2, cw270 = 3 };

@@ -119,10 +119,9 @@ Result<std::vector<Detection>> non_maximum_suppression(std::span<const Detection
 /// less than a pixel. 0 where a box is empty or not finite. 1 for equal boxes.
 float probabilistic_iou(const RotatedBox& a, const RotatedBox& b) noexcept;
 
-/// iou - d^2 / c^2 as defined by Overlap::diou, and intersection / smaller area as defined by
-/// Overlap::ios; 0 where a box is empty or not finite.
+/// iou - d^2 / c^2 as defined by Overlap::diou; 0 where a box is empty or not finite. iou() and
+/// ios() of geometry.h are the other two measures.
 float distance_iou(const Box& a, const Box& b) noexcept;
-float intersection_over_smaller(const Box& a, const Box& b) noexcept;
 
 }  // namespace halyard
 HALYARD_EXPORTS_END

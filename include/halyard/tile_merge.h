@@ -61,11 +61,8 @@ void lift(const TilePlacement& tile, std::span<Detection> detections) noexcept;
 /// the frame is not finite or not above 0.
 void to_fractions(FrameSize frame, std::vector<Detection>& detections) noexcept;
 
-/// Intersection over the smaller box, in [0, 1]; 0 if either is empty. It is 1 if one box lies in
-/// the other, as the part of an object that a tile cut off lies in the whole object.
-float ios(const Box& a, const Box& b) noexcept;
-
-/// The similarity of two boxes: their intersection over the smaller area, or over their union.
+/// The similarity of two boxes: ios(), or their intersection over their union. Both are computed in
+/// double.
 enum class MergeMetric : std::uint8_t { ios = 0, iou = 1 };
 
 /// The box of a detection that absorbs others. Score, label and anchor are always those of the best

@@ -4,14 +4,34 @@
 
 #include <cmath>
 
+#include "base/box_math.h"
+
 namespace halyard {
+namespace {
+
+struct Sides {
+  double x1, y1, x2, y2;
+};
+
+Sides sides(const RegionF& region) noexcept {
+  return {region.x, region.y, region.x + region.width, region.y + region.height};
+}
+
+}  // namespace
 
 float iou(const Box& a, const Box& b) noexcept {
-  const Box common{std::max(a.x1, b.x1), std::max(a.y1, b.y1), std::min(a.x2, b.x2),
-                   std::min(a.y2, b.y2)};
-  const float shared = common.area();
-  const float both = a.area() + b.area() - shared;
-  return shared > 0 && both > 0 ? shared / both : 0.0F;
+  return overlap_areas<float>(a, b).iou();
+}
+
+double iou(const RegionF& a, const RegionF& b) noexcept {
+  return OverlapAreas<double>{shared_area<double>(sides(a), sides(b)), a.width * a.height,
+                              b.width * b.height}
+      .iou();
+}
+
+float ios(const Box& a, const Box& b) noexcept {
+  if (!is_finite(a) || !is_finite(b)) return 0;
+  return static_cast<float>(overlap_areas<double>(a, b).ios());
 }
 
 namespace {

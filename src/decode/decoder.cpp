@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decoder: checks and compiles the description once. Each call then binds the outputs, collects
-// candidates and suppresses. This file does no arithmetic of its own.
+// candidates and suppresses. This file does no arithmetic of its own. Also the presets of options.
 #include "halyard/decode.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/local.h"
@@ -76,6 +77,30 @@ std::string describe(const HeadProgram& program) {
 
 }  // namespace
 
+DecodeOptions DecodeOptions::ultralytics() {
+  DecodeOptions out;
+  out.score_threshold = std::nextafter(0.25F, 1.0F);
+  out.iou_threshold = 0.7F;
+  out.nms = Nms::class_aware;
+  return out;
+}
+
+DecodeOptions DecodeOptions::ultralytics_val() {
+  DecodeOptions out = ultralytics();
+  out.score_threshold = std::nextafter(0.001F, 1.0F);
+  out.multi_label = true;
+  return out;
+}
+
+DecodeOptions DecodeOptions::hal() {
+  DecodeOptions out;
+  out.score_threshold = 0.5F;
+  out.iou_threshold = 0.5F;
+  out.nms = Nms::class_agnostic;
+  out.pre_nms_top_k = 300;
+  return out;
+}
+
 struct HALYARD_LOCAL Decoder::Impl {
   ModelDescription description;
   DecodeOptions options;
@@ -90,7 +115,7 @@ struct HALYARD_LOCAL Decoder::Impl {
       : description(std::move(d)),
         options(std::move(o)),
         program(std::move(p)),
-        selection(decode::selection_of(options)),
+        selection(decode::selection_options(options)),
         min_score(decode::min_score(selection)) {}
 };
 
@@ -114,7 +139,7 @@ Result<Decoder> Decoder::create(ModelDescription description, DecodeOptions opti
   options.nms = program.is_final
                     ? Nms::none
                     : decode::resolved_nms(options.nms, description.nms, options.multi_label);
-  HALYARD_RETURN_IF_ERROR(decode::check(decode::selection_of(options)));
+  HALYARD_RETURN_IF_ERROR(decode::check(decode::selection_options(options)));
   if (program.box_units == BoxUnits::fraction &&
       (description.input.width == 0 || description.input.height == 0)) {
     return fail(Errc::invalid_argument,

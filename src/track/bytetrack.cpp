@@ -5,7 +5,7 @@
 #include "halyard/trace.h"
 #include "track/kalman.h"
 #include "track/matcher.h"
-#include "track/method.h"
+#include "track/tracker.h"
 
 namespace halyard {
 namespace track {
@@ -17,7 +17,7 @@ constexpr float coupling = 3;              // the paper has 1
 class ByteTrackHal final : public MethodOf<BoxFilter> {
  public:
   explicit ByteTrackHal(const ByteTrackOptions& options)
-      : MethodOf(common_of(options)), options_(options), matcher_(options.is_class_aware) {}
+      : MethodOf(common_options(options)), options_(options), matcher_(options.is_class_aware) {}
 
   void update(const FrameDetections& frame) override {
     predict(frame.dt);
@@ -93,7 +93,7 @@ Result<ByteTrack> ByteTrack::create(ByteTrackOptions options) {
   HALYARD_RETURN_IF_ERROR(
       check_option(options.max_distance >= 0 && std::isfinite(options.max_distance),
                    "max_distance: must be finite and not negative", options.max_distance));
-  HALYARD_RETURN_IF_ERROR(track::check_common(track::common_of(options)));
+  HALYARD_RETURN_IF_ERROR(track::check_common(track::common_options(options)));
   return ByteTrack(std::make_unique<Impl>(std::make_unique<track::ByteTrackHal>(options)));
 }
 

@@ -3,7 +3,7 @@
 #include "halyard/trace.h"
 #include "track/kalman.h"
 #include "track/matcher.h"
-#include "track/method.h"
+#include "track/tracker.h"
 
 namespace halyard {
 namespace track {
@@ -16,7 +16,7 @@ constexpr double duplicate_iou = 0.85;
 class ByteTrackPaper final : public MethodOf<BoxFilter> {
  public:
   explicit ByteTrackPaper(const ByteTrackPaperOptions& options)
-      : MethodOf(common_of(options)), options_(options), matcher_(options.is_class_aware) {}
+      : MethodOf(common_options(options)), options_(options), matcher_(options.is_class_aware) {}
 
   void update(const FrameDetections& frame) override {
     predict(frame.dt);
@@ -145,7 +145,7 @@ Result<ByteTrack> ByteTrack::paper(ByteTrackPaperOptions options) {
       limit(options.second_limit, "second_limit: must be above 0 and at most 1"));
   HALYARD_RETURN_IF_ERROR(
       limit(options.tentative_limit, "tentative_limit: must be above 0 and at most 1"));
-  HALYARD_RETURN_IF_ERROR(track::check_common(track::common_of(options)));
+  HALYARD_RETURN_IF_ERROR(track::check_common(track::common_options(options)));
   return ByteTrack(std::make_unique<Impl>(std::make_unique<track::ByteTrackPaper>(options)));
 }
 

@@ -8,9 +8,10 @@
 #include <span>
 #include <vector>
 
+#include "base/assert.h"
 #include "halyard/assignment.h"
-#include "track/method.h"
 #include "track/overlaps.h"
+#include "track/tracker.h"
 
 namespace halyard::track {
 
@@ -91,7 +92,14 @@ class Matcher {
       column_boxes_.push_back(box(i));
     }
   }
-  std::span<const std::int32_t> solve(std::optional<double> alone);
+  // The pairs are made here: indices are in range, no pair repeats, all costs are finite.
+  std::span<const std::int32_t> solve(std::optional<double> alone) {
+    if (pairs_.empty()) return {};
+    auto chosen = alone ? assignment_.cheapest(pairs_, rows_.size(), columns_.size(), *alone)
+                        : assignment_.max_pairs(pairs_, rows_.size(), columns_.size());
+    HALYARD_ASSERT(chosen.has_value());
+    return *chosen;
+  }
 
   bool is_class_aware_;
   FrameDetections frame_;

@@ -12,7 +12,8 @@ constexpr float min_low_score = 0.1F;
 class OcSortMethod final : public StreakMethod<Observed> {
  public:
   explicit OcSortMethod(const OcSortOptions& options)
-      : StreakMethod(common_of(options), options.min_hits, options.high_score), options_(options) {}
+      : StreakMethod(common_options(options), options.min_hits, options.high_score),
+        options_(options) {}
 
  private:
   bool is_high(const Detection& d) const noexcept { return d.score >= options_.high_score; }
@@ -69,7 +70,7 @@ Result<OcSort> OcSort::create(OcSortOptions options) {
       options.direction_frames >= 1 && options.direction_frames < track::Observed::max_frames,
       "direction_frames: must be in 1..7", options.direction_frames));
   HALYARD_RETURN_IF_ERROR(track::check_hits(options.min_hits));
-  HALYARD_RETURN_IF_ERROR(track::check_common(track::common_of(options)));
+  HALYARD_RETURN_IF_ERROR(track::check_common(track::common_options(options)));
   return OcSort(std::make_unique<Impl>(std::make_unique<track::OcSortMethod>(options)));
 }
 

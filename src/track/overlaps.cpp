@@ -4,21 +4,12 @@
 
 #include <algorithm>
 
+#include "base/box_math.h"
+
 namespace halyard::track {
-namespace {
-
-double area(const Box& box) noexcept {
-  return (static_cast<double>(box.x2) - box.x1) * (static_cast<double>(box.y2) - box.y1);
-}
-
-}  // namespace
 
 double overlap(const Box& a, const Box& b) noexcept {
-  const double width = std::min(a.x2, b.x2) - static_cast<double>(std::max(a.x1, b.x1));
-  const double height = std::min(a.y2, b.y2) - static_cast<double>(std::max(a.y1, b.y1));
-  if (!(width > 0 && height > 0)) return 0;
-  const double shared = width * height;
-  return shared / (area(a) + area(b) - shared);
+  return overlap_areas<double>(a, b).iou();
 }
 
 void OverlapFinder::sort_columns(std::span<const Box> columns) {

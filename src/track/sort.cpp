@@ -10,7 +10,8 @@ namespace {
 class SortMethod final : public StreakMethod<AreaFilter> {
  public:
   explicit SortMethod(const SortOptions& options)
-      : StreakMethod(common_of(options), options.min_hits, options.min_score), options_(options) {}
+      : StreakMethod(common_options(options), options.min_hits, options.min_score),
+        options_(options) {}
 
  private:
   void match(const FrameDetections& frame) override {
@@ -37,7 +38,7 @@ Result<Sort> Sort::create(SortOptions options) {
   HALYARD_RETURN_IF_ERROR(track::check_share(options.min_score, "min_score: must be in [0, 1]"));
   HALYARD_RETURN_IF_ERROR(track::check_share(options.min_iou, "min_iou: must be in [0, 1]"));
   HALYARD_RETURN_IF_ERROR(track::check_hits(options.min_hits));
-  HALYARD_RETURN_IF_ERROR(track::check_common(track::common_of(options)));
+  HALYARD_RETURN_IF_ERROR(track::check_common(track::common_options(options)));
   return Sort(std::make_unique<Impl>(std::make_unique<track::SortMethod>(options)));
 }
 

@@ -6,7 +6,7 @@
 
 #include "halyard/trace.h"
 #include "track/matcher.h"
-#include "track/method.h"
+#include "track/tracker.h"
 
 namespace halyard::track {
 

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
+#include <utility>
 #include <vector>
 
 #include "halyard/placement.h"
@@ -19,7 +21,73 @@ TEST(Iou, follows_the_definition) {
   EXPECT_FLOAT_EQ(iou(a, {1, 1, 3, 3}), 1.0F / 7);
   EXPECT_FLOAT_EQ(iou(a, {2, 0, 4, 2}), 0);
   EXPECT_FLOAT_EQ(iou(a, {1, 1, 1, 2}), 0);
-  EXPECT_FLOAT_EQ(iou({3, 3, 1, 1}, {3, 3, 1, 1}), 0);
+  EXPECT_FLOAT_EQ(iou(Box{3, 3, 1, 1}, Box{3, 3, 1, 1}), 0);
+}
+
+TEST(Iou, of_regions_follows_the_definition) {
+  const RegionF a{0, 0, 2, 2};
+  EXPECT_EQ(iou(a, a), 1);
+  EXPECT_EQ(iou(a, RegionF{1, 1, 2, 2}), 1.0 / 7);
+  EXPECT_EQ(iou(a, RegionF{2, 0, 2, 2}), 0);
+  EXPECT_EQ(iou(a, RegionF{1, 1, 0, 1}), 0);
+  EXPECT_EQ(iou(RegionF{3, 3, -2, -2}, RegionF{3, 3, -2, -2}), 0);
+}
+
+struct Measures {
+  double iou = 0;
+  double ios = 0;
+};
+
+// As the measures are defined, in double.
+Measures naive_measures(const Box& a, const Box& b) {
+  const auto length = [](double from, double to) { return to > from ? to - from : 0.0; };
+  const double shared = length(std::max(a.x1, b.x1), std::min(a.x2, b.x2)) *
+                        length(std::max(a.y1, b.y1), std::min(a.y2, b.y2));
+  const double first = length(a.x1, a.x2) * length(a.y1, a.y2);
+  const double second = length(b.x1, b.x2) * length(b.y1, b.y2);
+  if (shared == 0) return {};
+  return {shared / (first + second - shared), shared / std::min(first, second)};
+}
+
+TEST(Measures, are_those_of_their_definition) {
+  std::mt19937 random(11);
+  // Whole numbers, so that sides coincide, and any numbers.
+  const auto side = [&random](bool is_whole) {
+    return is_whole ? static_cast<float>(random() % 8) : static_cast<float>(random()) * 1e-7F;
+  };
+  std::size_t overlapping = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const bool is_whole = i % 2 == 0;
+    const auto box = [&] {
+      Box out{side(is_whole), side(is_whole), side(is_whole), side(is_whole)};
+      if (i % 3 == 0) return out;  // most of these are empty or inverted
+      if (out.x1 > out.x2) std::swap(out.x1, out.x2);
+      if (out.y1 > out.y2) std::swap(out.y1, out.y2);
+      return out;
+    };
+    const Box a = box();
+    const Box b = box();
+    const Measures want = naive_measures(a, b);
+    EXPECT_NEAR(iou(a, b), want.iou, 1e-6);
+    EXPECT_EQ(ios(a, b), static_cast<float>(want.ios));
+    const auto region = [](const Box& c) { return RegionF{c.x1, c.y1, c.width(), c.height()}; };
+    if (is_whole) {
+      EXPECT_EQ(iou(region(a), region(b)), want.iou);
+    }
+    overlapping += want.iou > 0;
+  }
+  EXPECT_GT(overlapping, 4000U);
+}
+
+TEST(Ios, of_boxes_that_are_not_finite_is_zero) {
+  const Box box{0, 0, 9, 9};
+  for (const float bad : {std::nanf(""), HUGE_VALF, -HUGE_VALF}) {
+    for (const Box& other :
+         {Box{bad, 0, 9, 9}, Box{0, bad, 9, 9}, Box{0, 0, bad, 9}, Box{0, 0, 9, bad}}) {
+      EXPECT_EQ(ios(box, other), 0);
+      EXPECT_EQ(ios(other, box), 0);
+    }
+  }
 }
 
 TEST(Letterbox, worked_numbers) {

@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/assert.h"
 #include "base/text/format_error.h"
 
 namespace halyard::decode {
@@ -43,10 +44,7 @@ Error wrong_output(const NamedOutput& output, const char* rule) {
 }
 
 Result<TensorAxes> axes_by_name(const NamedOutput& output, bool grid) {
-  if (output->axes.size() != output->shape.size()) {
-    return fail(Errc::invalid_argument, "outputs: axes must name every axis of the shape",
-                "{}: {} names, rank {}", output.path, output->axes.size(), output->shape.size());
-  }
+  HALYARD_ASSERT(output->axes.size() == output->shape.size());
   TensorAxes axes;
   for (std::size_t i = 0; i < output->axes.size(); ++i) {
     const AxisName name = output->axes[i];

@@ -2,6 +2,7 @@
 // Compiles detections that hold all features of a box in one tensor.
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/text/format_error.h"
 #include "decode/compile/compile.h"
 #include "decode/description/end_to_end.h"
@@ -41,7 +42,7 @@ std::optional<TensorAxes> axes_without_names(const Combined& c) {
   if (!output.strides.empty()) {
     std::size_t boxes = 0;
     for (const std::uint32_t stride : output.strides)
-      boxes += cells_of(c.description.input, std::max(stride, 1U));
+      boxes += cells_of(c.description.input, stride);
     return flat_axes_by_shape(output.shape, {boxes, 0, true});
   }
   const std::size_t labels = c.description.labels.size();
@@ -54,8 +55,7 @@ Status find_axes(Combined& c) {
   const OutputDescription& output = *c.output.output;
   if (!output.axes.empty()) {
     HALYARD_TRY(c.axes, axes_by_name(c.output, false));
-    if (!c.axes.feature)
-      return wrong_output(c.output, "outputs: axes must name num_features and num_boxes");
+    HALYARD_ASSERT(c.axes.feature);
   } else {
     const auto found = axes_without_names(c);
     if (!found && !output.strides.empty())
@@ -88,12 +88,8 @@ void set_extras(const Combined& c, Level& level, std::size_t at) {
   if (angles != 0) level.angles = field(at + coefficients + keypoints, angles);
 }
 
-Status set_rows(const Combined& c, HeadProgram& program, Level& level) {
-  if (c.features != end_to_end_features + c.trailing.count())
-    return wrong_output(
-        c.output,
-        "outputs: end-to-end rows must hold corners, score, class and other features "
-        "of the head");
+void set_rows(const Combined& c, HeadProgram& program, Level& level) {
+  HALYARD_ASSERT(c.features == end_to_end_features + c.trailing.count());  // see end_to_end_axis()
   program.name = "end-to-end detection";
   // Ultralytics writes rotated boxes as centre and size here too.
   program.coding = c.trailing.angles != 0 ? Coding::centre : Coding::corners;
@@ -102,7 +98,6 @@ Status set_rows(const Combined& c, HeadProgram& program, Level& level) {
   level.scores = field(box_features, 1);
   level.classes = field(box_features + 1, 1);
   set_extras(c, level, end_to_end_features);
-  return {};
 }
 
 Status set_yolo(const Combined& c, HeadProgram& program, Level& level) {
@@ -132,7 +127,7 @@ Status split_levels(const Combined& c, HeadProgram& program) {
   program.levels.clear();
   std::size_t boxes = 0;
   for (const std::uint32_t stride : c.output->strides) {
-    if (stride == 0) return wrong_output(c.output, "outputs: strides must be above 0");
+    HALYARD_ASSERT(stride != 0);
     Level level = whole;
     level.first_box = boxes;
     level.rows = cells_along(input.height, stride);
@@ -184,7 +179,7 @@ Result<HeadProgram> compile_combined(const ModelDescription& description, const 
   if (output->family == Family::nanodet) {
     HALYARD_RETURN_IF_ERROR(set_nanodet(c, program, level));
   } else if (c.rows_axis) {
-    HALYARD_RETURN_IF_ERROR(set_rows(c, program, level));
+    set_rows(c, program, level);
   } else {
     HALYARD_RETURN_IF_ERROR(set_yolo(c, program, level));
   }

@@ -2,8 +2,7 @@
 // Sorts the outputs of a description by role and chooses the function that compiles them.
 #include <fmt/ranges.h>
 
-#include <limits>
-
+#include "base/assert.h"
 #include "base/text/format_error.h"
 #include "decode/compile/compile.h"
 #include "decode/description/shapes.h"
@@ -11,9 +10,7 @@
 namespace halyard::decode {
 namespace {
 
-constexpr std::size_t max_extent = std::numeric_limits<std::int32_t>::max();
-
-std::string shapes_of(const ModelDescription& description) {
+std::string describe_shapes(const ModelDescription& description) {
   std::string out;
   for (const auto& output : description.outputs) {
     if (!out.empty()) out += ", ";
@@ -22,16 +19,6 @@ std::string shapes_of(const ModelDescription& description) {
     out += fmt::format("[{}]", fmt::join(output.shape, ", "));
   }
   return out.empty() ? "none" : out;
-}
-
-Status check_extents(const OutputDescription& output, const std::string& path) {
-  for (std::size_t axis = 0; axis < output.shape.size(); ++axis) {
-    if (output.shape[axis] == 0 || output.shape[axis] > max_extent) {
-      return fail(Errc::invalid_argument, "outputs: every extent must be 1..2147483647",
-                  "{}.shape[{}]: {}", path, axis, output.shape[axis]);
-    }
-  }
-  return {};
 }
 
 NamedOutput* output_slot(Outputs& outputs, OutputRole role) {
@@ -73,19 +60,15 @@ bool is_anchor_grid(const OutputDescription& output) {
 Error no_head(const ModelDescription& description, std::string_view reason) {
   return fail(Errc::unsupported, "outputs: no detection head fits them",
               "{}; shapes seen: {}; see docs/decode.md for the layouts known", reason,
-              shapes_of(description));
+              describe_shapes(description));
 }
 
-Result<Outputs> outputs_of(const ModelDescription& description) {
+Result<Outputs> outputs_by_role(const ModelDescription& description) {
   Outputs out;
   for (std::size_t i = 0; i < description.outputs.size(); ++i) {
     const OutputDescription& output = description.outputs[i];
     const NamedOutput named{&output, fmt::format("outputs[{}]", i), out.tensor_count};
     out.tensor_count += output.parts.empty() ? 1 : output.parts.size();
-    HALYARD_RETURN_IF_ERROR(check_extents(output, named.path));
-    for (std::size_t p = 0; p < output.parts.size(); ++p)
-      HALYARD_RETURN_IF_ERROR(
-          check_extents(output.parts[p], fmt::format("{}.outputs[{}]", named.path, p)));
     if (output.role == OutputRole::auxiliary) continue;
     if (output.role == OutputRole::detection) {
       out.detections.push_back(named);
@@ -95,10 +78,7 @@ Result<Outputs> outputs_of(const ModelDescription& description) {
     if (slot == nullptr)
       return no_head(description,
                      fmt::format("role \"{}\" is not decoded", to_string(output.role)));
-    if (*slot) {
-      return fail(Errc::invalid_argument, "outputs: a role must not appear twice",
-                  "{} and {}: \"{}\"", slot->path, named.path, to_string(output.role));
-    }
+    HALYARD_ASSERT(!*slot);
     *slot = named;
   }
   return out;
@@ -124,19 +104,17 @@ std::size_t add_tensor(HeadProgram& program, const NamedOutput& output, const Te
 
 Result<std::size_t> add_prototypes(HeadProgram& program, const ModelDescription& description,
                                    const NamedOutput& output) {
+  if (!output->parts.empty()) return no_head(description, "prototypes split into several tensors");
   TensorAxes axes;
   if (!output->axes.empty()) {
     HALYARD_TRY(axes, axes_by_name(output, true));
   } else {
     const auto found =
         grid_axes_by_shape(output->shape, {prototype_count(*output.output, description.input)});
-    if (!found || found->anchor)
-      return wrong_output(output, "outputs: prototypes must have rank 3 or 4");
+    HALYARD_ASSERT(found && !found->anchor);
     axes = *found;
   }
-  if (!axes.feature)
-    return wrong_output(output, "outputs: axes of prototypes must name num_protos");
-  if (!output->parts.empty()) return no_head(description, "prototypes split into several tensors");
+  HALYARD_ASSERT(axes.feature);
   const std::size_t before = axes.batch ? 1 : 0;
   const bool in_order = output->shape.size() == 3 + before && (!axes.batch || axes.batch == 0U) &&
                         *axes.column == *axes.row + 1 &&
@@ -151,7 +129,7 @@ Result<std::size_t> add_prototypes(HeadProgram& program, const ModelDescription&
 }
 
 Result<HeadProgram> compile_program(const ModelDescription& description) {
-  HALYARD_TRY(const Outputs outputs, outputs_of(description));
+  HALYARD_TRY(const Outputs outputs, outputs_by_role(description));
   const bool grids = !outputs.detections.empty() && is_anchor_grid(*outputs.detections[0].output);
   const auto lowered = [&]() -> Result<HeadProgram> {
     if (outputs.classification) return compile_classes(description, outputs);

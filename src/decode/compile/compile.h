@@ -20,9 +20,8 @@ struct Outputs {
   std::size_t tensor_count = 0;
 };
 
-/// Errors: invalid_argument (a role appears twice, extents), unsupported (a role that no head
-/// decodes).
-Result<Outputs> outputs_of(const ModelDescription& description);
+/// Errors: unsupported (a role that no head decodes).
+Result<Outputs> outputs_by_role(const ModelDescription& description);
 
 /// unsupported: "outputs: no detection head fits them", with the reason and the shapes seen.
 Error no_head(const ModelDescription& description, std::string_view reason);
@@ -60,8 +59,9 @@ Result<HeadProgram> compile_anchor_grids(const ModelDescription& description,
 /// Scores of the whole image: one extent is above 1, or an axis is named num_classes.
 Result<HeadProgram> compile_classes(const ModelDescription& description, const Outputs& outputs);
 
-/// Chooses the head and compiles it. Errors: invalid_argument (shapes, contradictions), unsupported
-/// (no head fits; the message lists the shapes seen).
+/// Chooses the head and compiles it. validate() must have accepted the description; its rules are
+/// asserted here. Errors: invalid_argument (shapes, contradictions), unsupported (no head fits; the
+/// message lists the shapes seen).
 Result<HeadProgram> compile_program(const ModelDescription& description);
 
 }  // namespace halyard::decode

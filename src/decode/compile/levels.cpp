@@ -23,11 +23,11 @@ Result<TensorAxes> axes_of_grid(const NamedOutput& output, const GridHint& hint)
 }
 
 // Ascending, so that the order of anchors is that of the networks' authors.
-Result<std::vector<Stride>> strides_of(const NamedOutput& boxes) {
+Result<std::vector<Stride>> ascending_strides(const NamedOutput& boxes) {
   std::vector<Stride> out;
   for (std::size_t i = 0; i < boxes->parts.size(); ++i) {
     const auto& stride = boxes->parts[i].stride;
-    if (!stride || stride->x == 0 || stride->y == 0)
+    if (!stride)
       return fail(Errc::invalid_argument, "outputs: all parts must have a stride, or none",
                   "{}.outputs[{}]", boxes.path, i);
     if (std::find(out.begin(), out.end(), *stride) != out.end())
@@ -56,7 +56,7 @@ class LevelMaker {
     if (!part)
       return fail(Errc::invalid_argument, "outputs: every role needs a part of each stride",
                   "{}: no part of stride {}", output.path, stride_.x);
-    HALYARD_TRY(const TensorAxes axes, axes_of_grid(part, hint_of(features)));
+    HALYARD_TRY(const TensorAxes axes, axes_of_grid(part, grid_hint(features)));
     const std::size_t rows = extent(part->shape, axes.row);
     const std::size_t columns = extent(part->shape, axes.column);
     if (level_.columns == 0) {
@@ -80,7 +80,7 @@ class LevelMaker {
 
  private:
   // The size of the input distinguishes rows and columns from features.
-  GridHint hint_of(std::size_t features) const {
+  GridHint grid_hint(std::size_t features) const {
     const Size input = description_.input;
     return {features, cells_along(input.height, stride_.y), cells_along(input.width, stride_.x)};
   }
@@ -210,7 +210,7 @@ Result<HeadProgram> compile_levels(const ModelDescription& description, const Ou
     if (!outputs.prototypes) return no_head(description, "mask coefficients without prototypes");
     HALYARD_TRY(masks, add_prototypes(program, description, outputs.prototypes));
   }
-  HALYARD_TRY(const auto strides, strides_of(outputs.boxes));
+  HALYARD_TRY(const auto strides, ascending_strides(outputs.boxes));
   for (const Stride& stride : strides)
     HALYARD_RETURN_IF_ERROR(add_level(program, description, outputs, stride, masks));
   return program;

@@ -2,6 +2,7 @@
 // Compiles outputs that hold boxes, scores and the other roles in separate flat tensors.
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/text/format_error.h"
 #include "decode/compile/compile.h"
 #include "decode/description/shapes.h"
@@ -17,11 +18,11 @@ bool puts_boxes_first(Family family) {
   return family == Family::modelpack || family == Family::ssd || family == Family::detr;
 }
 
-NamedOutput part_of(const NamedOutput& output, OutputRole role) {
+NamedOutput part_with_role(const NamedOutput& output, OutputRole role) {
   return output.find_part([role](const OutputDescription& part) { return part.role == role; });
 }
 
-std::size_t boxes_of(const HeadProgram& program, const Field& field) {
+std::size_t count_boxes(const HeadProgram& program, const Field& field) {
   const TensorPlan& plan = program.tensors[field.tensor];
   return extent(plan.shape, plan.column_axis);
 }
@@ -31,24 +32,24 @@ Status add_boxes(HeadProgram& program, const ModelDescription& description,
                  const NamedOutput& output, Level& level) {
   FlatHint hint;
   hint.boxes_first = puts_boxes_first(output->family);
-  const NamedOutput centres = part_of(output, OutputRole::boxes_xy);
+  const NamedOutput centres = part_with_role(output, OutputRole::boxes_xy);
   if (output->parts.size() == 2 && centres) {
-    const NamedOutput extents = part_of(output, OutputRole::boxes_wh);
+    const NamedOutput extents = part_with_role(output, OutputRole::boxes_wh);
     if (!extents) return no_head(description, "boxes_xy without boxes_wh");
     hint.features = coordinates / 2;
     HALYARD_TRY(level.boxes, add_flat(program, description, centres, hint));
-    hint.boxes = boxes_of(program, level.boxes);
+    hint.boxes = count_boxes(program, level.boxes);
     HALYARD_TRY(level.sizes, add_flat(program, description, extents, hint));
   } else {
     hint.features = coordinates;
     HALYARD_TRY(level.boxes, add_flat(program, description, only_part(output), hint));
   }
-  level.columns = boxes_of(program, level.boxes);
+  level.columns = count_boxes(program, level.boxes);
   return {};
 }
 
-Result<Coding> coding_of(const ModelDescription& description, const NamedOutput& boxes,
-                         bool end_to_end) {
+Result<Coding> choose_coding(const ModelDescription& description, const NamedOutput& boxes,
+                             bool end_to_end) {
   const BoxEncoding by_family = boxes->family == Family::modelpack || end_to_end
                                     ? BoxEncoding::corners
                                 : boxes->family == Family::ssd ? BoxEncoding::prior
@@ -73,9 +74,7 @@ Status add_scores(HeadProgram& program, const ModelDescription& description, con
                 puts_boxes_first(outputs.boxes->family)};
   HALYARD_TRY(level.scores, add_flat(program, description, scores, hint));
   if (outputs.classes) {
-    if (level.scores.count != 1)
-      return wrong_output(outputs.scores,
-                          "outputs: a box must have one score if there is an output of classes");
+    HALYARD_ASSERT(level.scores.count == 1);  // see the hint
     HALYARD_TRY(level.classes, add_flat(program, description, only_part(outputs.classes), hint));
     return {};
   }
@@ -124,7 +123,8 @@ Result<HeadProgram> compile_split(const ModelDescription& description, const Out
   program.is_final = end_to_end || outputs.boxes->family == Family::detr;
   Level level;
   HALYARD_RETURN_IF_ERROR(add_boxes(program, description, outputs.boxes, level));
-  HALYARD_TRY(program.coding, coding_of(description, outputs.boxes, end_to_end && !outputs.angles));
+  HALYARD_TRY(program.coding,
+              choose_coding(description, outputs.boxes, end_to_end && !outputs.angles));
   HALYARD_RETURN_IF_ERROR(add_scores(program, description, outputs, level));
   HALYARD_RETURN_IF_ERROR(add_objectness(program, description, outputs, level));
   HALYARD_RETURN_IF_ERROR(add_priors(program, description, outputs, level));

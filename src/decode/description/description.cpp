@@ -12,7 +12,6 @@
 #include "base/text/format_error.h"
 #include "decode/description/names.h"
 #include "decode/description/parse_output.h"
-#include "decode/description/parse_values.h"
 #include "decode/document/document.h"
 #include "decode/document/document_json.h"
 #include "decode/document/document_yaml.h"

@@ -14,12 +14,12 @@ using Axis = std::optional<std::size_t>;
 
 Result<Axis> by_names(const ModelDescription& description, const OutputDescription& output,
                       std::size_t features) {
-  const Axis rows = axis_of(output, AxisName::num_boxes);
-  const Axis columns = axis_of(output, AxisName::num_features);
+  const Axis rows = find_axis(output, AxisName::num_boxes);
+  const Axis columns = find_axis(output, AxisName::num_features);
   const bool is_rows = rows && columns && *rows < *columns;
-  if (!is_rows || extent_of(output, AxisName::num_features) != features) return Axis();
+  if (!is_rows || named_extent(output, AxisName::num_features) != features) return Axis();
   if (description.labels.size() != 2) return columns;
-  if (extent_of(output, AxisName::num_boxes) > max_end_to_end_rows) return Axis();
+  if (named_extent(output, AxisName::num_boxes) > max_end_to_end_rows) return Axis();
   return fail(Errc::invalid_argument,
               "outputs: rows can be two classes or suppressed boxes; set decoder_version",
               "{}, 2 labels", text_of(output.shape));
@@ -40,8 +40,8 @@ Axis by_shape(const ModelDescription& description, const OutputDescription& outp
 Result<Axis> by_version(const OutputDescription& output, std::size_t features) {
   const auto& shape = output.shape;
   if (has_names(output)) {
-    if (extent_of(output, AxisName::num_features) == features)
-      return axis_of(output, AxisName::num_features);
+    if (named_extent(output, AxisName::num_features) == features)
+      return find_axis(output, AxisName::num_features);
   } else if (shape.size() >= 2) {
     for (const std::size_t axis : {shape.size() - 1, shape.size() - 2})
       if (shape[axis] == features) return Axis(axis);

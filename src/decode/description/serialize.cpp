@@ -49,7 +49,7 @@ Json quantization_to_json(const OutputDescription& output) {
   return out;
 }
 
-Json stride_of(const Stride& stride) {
+Json stride_to_json(const Stride& stride) {
   if (stride.x == stride.y) return stride.x;
   return Json::array({stride.x, stride.y});
 }
@@ -63,11 +63,11 @@ void write_coding(const OutputDescription& output, Json& out) {
   if (output.box_units) out["normalized"] = *output.box_units == BoxUnits::fraction;
   for (const Anchor& anchor : output.anchors)
     out["anchors"].push_back(Json::array({short_value(anchor[0]), short_value(anchor[1])}));
-  if (output.stride) out["stride"] = stride_of(*output.stride);
+  if (output.stride) out["stride"] = stride_to_json(*output.stride);
   if (!output.strides.empty()) out["strides"] = output.strides;
 }
 
-Json record_of(const OutputDescription& output) {
+Json output_to_json(const OutputDescription& output) {
   Json out = Json::object();
   if (!output.name.empty()) out["name"] = output.name;
   if (output.role != OutputRole::auxiliary) out["type"] = to_string(output.role);
@@ -78,11 +78,11 @@ Json record_of(const OutputDescription& output) {
   if (output.dtype) out["dtype"] = decode::name_of(*output.dtype);
   if (output.quantization) out["quantization"] = quantization_to_json(output);
   for (const OutputDescription& part : output.parts)
-    out["outputs"].push_back(record_of(part));
+    out["outputs"].push_back(output_to_json(part));
   return out;
 }
 
-Json input_of(const ModelDescription& description) {
+Json input_to_json(const ModelDescription& description) {
   const Size input = description.input;
   Json out;
   out["shape"] = Json::array({1});  // a shape that gives no size
@@ -102,13 +102,13 @@ Json to_document(const ModelDescription& description) {
   if (description.task) out["task"] = to_string(*description.task);
   if (description.nms) out["nms"] = decode::name_of(*description.nms);
   if (description.input != Size{} || !description.camera_adaptor.empty())
-    out["input"] = input_of(description);
+    out["input"] = input_to_json(description);
   if (const auto& points = description.keypoints)
     out["kpt_shape"] = Json::array({points->count, points->dimensions});
   if (!description.labels.empty()) out["labels"] = description.labels;
   out["outputs"] = Json::array();
   for (const OutputDescription& output : description.outputs)
-    out["outputs"].push_back(record_of(output));
+    out["outputs"].push_back(output_to_json(output));
   return out;
 }
 

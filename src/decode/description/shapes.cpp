@@ -25,14 +25,14 @@ bool has_role(const ModelDescription& description, OutputRole role) noexcept {
 
 }  // namespace
 
-std::optional<std::size_t> axis_of(const OutputDescription& output, AxisName name) noexcept {
+std::optional<std::size_t> find_axis(const OutputDescription& output, AxisName name) noexcept {
   const auto found = std::find(output.axes.begin(), output.axes.end(), name);
   if (found == output.axes.end()) return std::nullopt;
   return static_cast<std::size_t>(found - output.axes.begin());
 }
 
-std::optional<std::size_t> extent_of(const OutputDescription& output, AxisName name) noexcept {
-  const auto axis = axis_of(output, name);
+std::optional<std::size_t> named_extent(const OutputDescription& output, AxisName name) noexcept {
+  const auto axis = find_axis(output, name);
   if (!axis || *axis >= output.shape.size()) return std::nullopt;
   return output.shape[*axis];
 }
@@ -47,7 +47,7 @@ std::size_t rank_of(const OutputDescription& output) noexcept {
 }
 
 std::vector<std::size_t> box_counts(const OutputDescription& output) {
-  if (const auto named = extent_of(output, AxisName::num_boxes)) return {*named};
+  if (const auto named = named_extent(output, AxisName::num_boxes)) return {*named};
   if (has_names(output)) return {};
   if (output.family == Family::modelpack && output.role == OutputRole::boxes)
     return output.shape.size() == 4 ? std::vector{output.shape[1]} : std::vector<std::size_t>{};
@@ -61,7 +61,7 @@ std::vector<std::size_t> feature_counts(const OutputDescription& output,
                                         std::optional<std::size_t> boxes) {
   for (const AxisName name : {AxisName::num_features, AxisName::num_classes, AxisName::num_protos,
                               AxisName::box_coords}) {
-    if (const auto named = extent_of(output, name)) return {*named};
+    if (const auto named = named_extent(output, name)) return {*named};
   }
   if (has_names(output)) return {};
   std::vector<std::size_t> extents = inner_extents(output);
@@ -74,13 +74,13 @@ std::vector<std::size_t> feature_counts(const OutputDescription& output,
 }
 
 std::vector<std::size_t> prototype_counts(const OutputDescription& output) {
-  if (const auto named = extent_of(output, AxisName::num_protos)) return {*named};
+  if (const auto named = named_extent(output, AxisName::num_protos)) return {*named};
   if (has_names(output) || output.shape.size() < 3) return {};
   return {output.shape[output.shape.size() - 3], output.shape.back()};
 }
 
 std::size_t prototype_count(const OutputDescription& output, Size input) {
-  if (has_names(output)) return extent_of(output, AxisName::num_protos).value_or(0);
+  if (has_names(output)) return named_extent(output, AxisName::num_protos).value_or(0);
   const std::size_t rank = output.shape.size();
   if (rank < 3) return 0;
   const std::size_t first = output.shape[rank - 3];
@@ -110,8 +110,8 @@ std::string text_of(std::span<const std::size_t> shape) {
 std::optional<GridAxes> grid_axes(const OutputDescription& output) noexcept {
   if (rank_of(output) != 4) return std::nullopt;
   if (!has_names(output)) return GridAxes{1, 2, 3};
-  const auto height = axis_of(output, AxisName::height);
-  const auto width = axis_of(output, AxisName::width);
+  const auto height = find_axis(output, AxisName::height);
+  const auto width = find_axis(output, AxisName::width);
   if (!height || !width) return std::nullopt;
   std::optional<std::size_t> channels;
   for (std::size_t i = 0; i < output.axes.size(); ++i) {

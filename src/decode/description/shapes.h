@@ -13,8 +13,8 @@
 namespace halyard::decode {
 
 /// Index of the axis with that name.
-std::optional<std::size_t> axis_of(const OutputDescription& output, AxisName name) noexcept;
-std::optional<std::size_t> extent_of(const OutputDescription& output, AxisName name) noexcept;
+std::optional<std::size_t> find_axis(const OutputDescription& output, AxisName name) noexcept;
+std::optional<std::size_t> named_extent(const OutputDescription& output, AxisName name) noexcept;
 bool has_names(const OutputDescription& output) noexcept;
 
 /// Rank without the axes named padding.

@@ -33,17 +33,23 @@ bool is_grid_of(const OutputDescription& output) noexcept {
          (output.stride && rank_of(output) == 4);
 }
 
+Status check_extents(const OutputDescription& output, const std::string& path) {
+  for (std::size_t i = 0; i < output.shape.size(); ++i) {
+    const std::size_t extent = output.shape[i];
+    if (extent >= 1 && extent <= max_extent) continue;
+    return wrong(fmt::format("{}.shape[{}]", path, i), fmt::to_string(extent),
+                 fmt::format("must be 1..{}", max_extent));
+  }
+  return {};
+}
+
 Status check_shape(const OutputDescription& output, const std::string& path) {
   if (output.shape.empty()) return wrong(path + ".shape", "[]", "must not be empty");
   if (output.shape.size() > max_rank)
     return wrong(path + ".shape", text_of(output.shape), fmt::format("at most {} axes", max_rank));
+  HALYARD_RETURN_IF_ERROR(check_extents(output, path));
   std::size_t elements = 1;
-  for (std::size_t i = 0; i < output.shape.size(); ++i) {
-    const std::size_t extent = output.shape[i];
-    if (extent == 0 || extent > max_extent) {
-      return wrong(fmt::format("{}.shape[{}]", path, i), fmt::to_string(extent),
-                   fmt::format("must be 1..{}", max_extent));
-    }
+  for (const std::size_t extent : output.shape) {
     const auto product = checked_mul(elements, extent);
     if (!product) return wrong(path + ".shape", text_of(output.shape), "too many elements");
     elements = *product;
@@ -102,7 +108,7 @@ Status check_needed_names(const OutputDescription& output, const std::string& pa
   if (output.axes.empty()) return {};
   const auto need = [&](std::initializer_list<AxisName> names) -> Status {
     for (const AxisName name : names) {
-      if (axis_of(output, name)) continue;
+      if (find_axis(output, name)) continue;
       return wrong(path + ".dshape", to_string(output.role),
                    fmt::format("needs an axis {}", to_string(name)));
     }
@@ -320,7 +326,12 @@ Error not_served(std::string_view path, std::string_view seen, std::string_view 
 Status check_output(const OutputDescription& output, const std::string& path) {
   const bool is_dfl = output.encoding == BoxEncoding::dfl;
   HALYARD_RETURN_IF_ERROR(check_one(output, is_dfl, path));
-  if (output.role == Role::auxiliary) return {};
+  if (output.role == Role::auxiliary) {
+    for (std::size_t i = 0; i < output.parts.size(); ++i)
+      HALYARD_RETURN_IF_ERROR(
+          check_extents(output.parts[i], fmt::format("{}.outputs[{}]", path, i)));
+    return {};
+  }
   if (is_half(output.role))
     return wrong(path + ".type", to_string(output.role), "must be a part of boxes");
   if (output.parts.size() > DocumentLimits::outputs) {

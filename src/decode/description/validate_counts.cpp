@@ -54,7 +54,7 @@ Status check_boxes(const OutputDescription& output, const std::string& path) {
       return wrong(path + ".shape[3]", fmt::to_string(output.shape[3]), "box_coords must be 4");
     return {};
   }
-  const auto coordinates = extent_of(output, AxisName::box_coords);
+  const auto coordinates = named_extent(output, AxisName::box_coords);
   const bool has_four = std::count(output.shape.begin(), output.shape.end(), 4U) != 0;
   if (coordinates ? *coordinates == 4 : has_four) return {};
   if (is_modelpack && coordinates) return {};
@@ -108,7 +108,7 @@ Status check_features(const ModelDescription& description, const OutputDescripti
   const bool is_nanodet = output.family == Family::nanodet;
   const std::size_t own = (output.score_format == ScoreFormat::obj_x_class ? 1U : 0U) + 4U;
   const std::size_t minimum = (is_nanodet ? 4U : own) + trailing_features(description).count() + 1;
-  const auto named = extent_of(output, AxisName::num_features);
+  const auto named = named_extent(output, AxisName::num_features);
   const std::size_t rank = output.shape.size();
   const std::size_t maximum =
       named ? *named
@@ -171,7 +171,7 @@ Status check_grids(const ModelDescription& description) {
   const OutputDescription* segmentation = find(description, Role::segmentation);
   if (!classes || segmentation == nullptr || segmentation->family != Family::modelpack) return {};
   const std::size_t have =
-      extent_of(*segmentation, AxisName::num_classes).value_or(segmentation->shape.back());
+      named_extent(*segmentation, AxisName::num_classes).value_or(segmentation->shape.back());
   if (have == *classes + 1) return {};
   const auto index = static_cast<std::size_t>(segmentation - description.outputs.data());
   return wrong(path_of(index) + ".shape", text_of(segmentation->shape),

@@ -44,7 +44,7 @@ Status check_channels(const OutputDescription& whole, const LevelShape& level) {
   return {};
 }
 
-Result<LevelShape> level_of(const OutputDescription& part, std::string path, Size input) {
+Result<LevelShape> read_level(const OutputDescription& part, std::string path, Size input) {
   const auto axes = grid_axes(part);
   if (rank_of(part) != 4)
     return wrong(path + ".shape", text_of(part.shape), "rank of a level must be 4");
@@ -64,14 +64,14 @@ Result<LevelShape> level_of(const OutputDescription& part, std::string path, Siz
 }
 
 // Levels of one role, smallest stride first.
-Result<std::vector<LevelShape>> levels_of(const OutputDescription& whole, std::size_t index,
-                                          Size input) {
+Result<std::vector<LevelShape>> read_levels(const OutputDescription& whole, std::size_t index,
+                                            Size input) {
   std::vector<LevelShape> out;
   for (std::size_t i = 0; i < whole.parts.size(); ++i) {
     const OutputDescription& part = whole.parts[i];
     if (part.role == Role::auxiliary || !part.stride) continue;
     HALYARD_TRY(LevelShape level,
-                level_of(part, fmt::format("outputs[{}].outputs[{}]", index, i), input));
+                read_level(part, fmt::format("outputs[{}].outputs[{}]", index, i), input));
     HALYARD_RETURN_IF_ERROR(check_channels(whole, level));
     out.push_back(std::move(level));
   }
@@ -122,7 +122,7 @@ Status check_levels(const ModelDescription& description) {
   const auto index = static_cast<std::size_t>(boxes - outputs.begin());
   std::vector<LevelShape> first;
   if (boxes != outputs.end()) {
-    HALYARD_TRY(first, levels_of(*boxes, index, description.input));
+    HALYARD_TRY(first, read_levels(*boxes, index, description.input));
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const OutputDescription& output = outputs[i];
@@ -131,7 +131,7 @@ Status check_levels(const ModelDescription& description) {
     const bool has_levels = !output.parts.empty() && output.parts.front().stride.has_value();
     const bool needs_levels = boxes != outputs.end() && output.role == Role::scores;
     if (!has_levels && !needs_levels) continue;
-    HALYARD_TRY(const auto own, levels_of(output, i, description.input));
+    HALYARD_TRY(const auto own, read_levels(output, i, description.input));
     if (boxes != outputs.end()) HALYARD_RETURN_IF_ERROR(check_same(own, first, path));
   }
   return {};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/box_math.h"
 #include "base/elementary.h"
 #include "decode/head/dfl.h"
 
@@ -97,8 +98,7 @@ bool is_legal(const RotatedBox& box) noexcept {
 }
 
 bool is_legal(const Box& box) noexcept {
-  return std::isfinite(box.x1) && std::isfinite(box.y1) && std::isfinite(box.x2) &&
-         std::isfinite(box.y2) && box.x1 <= box.x2 && box.y1 <= box.y2;
+  return is_finite(box) && box.x1 <= box.x2 && box.y1 <= box.y2;
 }
 
 }  // namespace halyard::decode

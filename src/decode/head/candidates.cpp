@@ -8,7 +8,6 @@
 #include "decode/head/box_coding.h"
 #include "decode/head/dfl.h"
 #include "decode/head/scores.h"
-#include "decode/nms/search_radius.h"
 
 namespace halyard::decode {
 namespace {
@@ -102,7 +101,7 @@ bool read_box(const BoxReader& reader, const BoxPlace& at, const Level& level, S
 
 }  // namespace
 
-BoxPlace place_of(const HeadProgram& program, std::size_t index) noexcept {
+BoxPlace locate_box(const HeadProgram& program, std::size_t index) noexcept {
   std::size_t level = program.levels.size() - 1;
   while (program.levels[level].first_box > index)
     --level;

@@ -9,7 +9,6 @@
 #include "decode/head/argmax_scan.h"
 #include "decode/head/binding.h"
 #include "decode/nms/nms.h"
-#include "decode/nms/search_radius.h"
 
 namespace halyard::decode {
 
@@ -45,7 +44,7 @@ struct BoxPlace {
   std::size_t column = 0;
   std::size_t anchor = 0;
 };
-BoxPlace place_of(const HeadProgram& program, std::size_t index) noexcept;
+BoxPlace locate_box(const HeadProgram& program, std::size_t index) noexcept;
 
 /// Copies the candidates that selection kept, with their scores and rotated boxes.
 void take_survivors(const Scratch& work, Decoded& out);

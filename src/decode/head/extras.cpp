@@ -7,15 +7,13 @@
 #include "decode/head/candidates.h"
 #include "decode/head/extras.h"
 #include "decode/head/scores.h"
-#include "decode/nms/search_radius.h"
-#include "decode/tile/tile_merge_greedy.h"
 
 namespace halyard::decode {
 namespace {
 
 // Reads x, y and visibility. Keypoints of levels are offsets from a cell, as YOLOv8 codes them.
-Keypoint keypoint_of(const HeadProgram& program, const Binding& binding, const BoxPlace& at,
-                     const FieldView& field, const BoxView& box, std::size_t first) {
+Keypoint read_keypoint(const HeadProgram& program, const Binding& binding, const BoxPlace& at,
+                       const FieldView& field, const BoxView& box, std::size_t first) {
   const Level& level = program.levels[at.level];
   Keypoint out;
   float x = field.value(box, first);
@@ -103,7 +101,7 @@ Status read_extras(const HeadProgram& program, Size input, std::size_t batch, Sc
   HALYARD_RETURN_IF_ERROR(begin_masks(program, input, batch, binding, out.masks));
   if (out.keypoints_each == 0 && out.masks.channels == 0) return {};
   for (const Detection& detection : out.detections) {
-    const BoxPlace at = place_of(program, static_cast<std::size_t>(detection.anchor));
+    const BoxPlace at = locate_box(program, static_cast<std::size_t>(detection.anchor));
     const LevelView& view = binding.levels[at.level];
     if (view.coefficients) {
       const BoxView box = view.coefficients.box(at.row, at.column, at.anchor);
@@ -112,8 +110,8 @@ Status read_extras(const HeadProgram& program, Size input, std::size_t batch, Sc
     if (!view.keypoints) continue;
     const BoxView box = view.keypoints.box(at.row, at.column, at.anchor);
     for (std::size_t k = 0; k < out.keypoints_each; ++k)
-      out.keypoints.push_back(keypoint_of(program, binding, at, view.keypoints, box,
-                                          k * program.keypoints->dimensions));
+      out.keypoints.push_back(read_keypoint(program, binding, at, view.keypoints, box,
+                                            k * program.keypoints->dimensions));
   }
   return {};
 }

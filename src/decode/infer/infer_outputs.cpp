@@ -32,7 +32,7 @@ struct Reading {
   std::size_t classes = 0;  ///< 0 for rows: the tensor does not show it
 };
 
-std::string shape_of(const TensorSpec& spec) {
+std::string spec_text(const TensorSpec& spec) {
   return fmt::format("\"{}\" [{}]", spec.name, fmt::join(spec.shape, ", "));
 }
 
@@ -160,7 +160,7 @@ class Inference {
     if (all.empty() && facts_.labels) {
       return fail(Errc::invalid_argument, "labels: must be one per class",
                   "{} given ({}), output {} has no axis of {}, {} or {} features", label_count(),
-                  facts_.labels->source, shape_of(spec),
+                  facts_.labels->source, spec_text(spec),
                   box_features + label_count() + extras(coefficients),
                   box_features + 1 + label_count() + extras(coefficients),
                   end_to_end_features + extras(coefficients));
@@ -170,7 +170,7 @@ class Inference {
                      [this](const Reading& a, const Reading& b) { return weight(a) > weight(b); });
     if (all.size() > 1 && weight(all[0]) == weight(all[1])) {
       return fail(Errc::unsupported, "outputs: more than one layout fits; describe them",
-                  "output {}: {} features and {} boxes, or {} and {}", shape_of(spec),
+                  "output {}: {} features and {} boxes, or {} and {}", spec_text(spec),
                   all[0].features, all[0].boxes, all[1].features, all[1].boxes);
     }
     return all[0];
@@ -202,7 +202,7 @@ class Inference {
 
   void finish(const Reading& reading, OutputDescription& output, std::size_t index) {
     const std::string path = fmt::format("outputs[{}]", index);
-    const std::string shape = "shape of " + shape_of(metadata_.outputs[index]);
+    const std::string shape = "shape of " + spec_text(metadata_.outputs[index]);
     origin(path + ".type", facts_.task ? facts_.task->source : shape);
     origin(path + ".dshape",
            fmt::format("{}: {} features, {} boxes", shape, reading.features, reading.boxes));
@@ -240,7 +240,7 @@ class Inference {
         static_cast<std::size_t>(*std::max_element(spec.shape.begin(), spec.shape.end()));
     if (labels != 0 && classes != labels) {
       return fail(Errc::invalid_argument, "labels: must be one per class",
-                  "{} given ({}), output {}", labels, facts_.labels->source, shape_of(spec));
+                  "{} given ({}), output {}", labels, facts_.labels->source, spec_text(spec));
     }
     OutputDescription& output = add(0, OutputRole::classification, Family::ultralytics, {});
     origin("outputs[0].type", facts_.task->source);
@@ -269,13 +269,13 @@ class Inference {
     if (first == last) {
       if (labels == 0) return unknown("classes can be axis 1 or axis 3; labels would decide");
       return fail(Errc::invalid_argument, "labels: must be one per class",
-                  "{} given ({}), output {}", labels, facts_.labels->source, shape_of(spec));
+                  "{} given ({}), output {}", labels, facts_.labels->source, spec_text(spec));
     }
     add(0, OutputRole::segmentation, Family::semantic,
         first ? std::vector{batch, num_classes, height, width}
               : std::vector{batch, height, width, num_classes});
     origin("outputs[0].dshape",
-           facts_.labels ? facts_.labels->source : "shape of " + shape_of(spec));
+           facts_.labels ? facts_.labels->source : "shape of " + spec_text(spec));
     return {};
   }
 
@@ -294,7 +294,8 @@ class Inference {
     const TensorSpec& spec = metadata_.outputs[*scores];
     if (label_count() != 0 && spec.shape[2] != label_count()) {
       return fail(Errc::invalid_argument, "labels: must be one per class",
-                  "{} given ({}), output {}", label_count(), facts_.labels->source, shape_of(spec));
+                  "{} given ({}), output {}", label_count(), facts_.labels->source,
+                  spec_text(spec));
     }
     out_.outputs.resize(metadata_.outputs.size());
     for (std::size_t i = 0; i < out_.outputs.size(); ++i)
@@ -320,7 +321,7 @@ class Inference {
 std::string shapes_seen(const ModelMetadata& metadata) {
   std::string out;
   for (const TensorSpec& spec : metadata.outputs)
-    out += (out.empty() ? "" : ", ") + shape_of(spec);
+    out += (out.empty() ? "" : ", ") + spec_text(spec);
   return out.empty() ? "none" : out;
 }
 

@@ -26,14 +26,14 @@ std::string lower_case(std::string_view text) {
   return out;
 }
 
-std::optional<std::int64_t> number_of(std::string_view text) {
+std::optional<std::int64_t> parse_whole(std::string_view text) {
   std::int64_t value = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
   if (result.ec != std::errc{} || result.ptr != text.data() + text.size()) return std::nullopt;
   return value;
 }
 
-std::optional<bool> truth_of(std::string_view text) {
+std::optional<bool> parse_bool(std::string_view text) {
   const std::string word = lower_case(text);
   if (word == "true" || word == "1") return true;
   if (word == "false" || word == "0") return false;
@@ -41,13 +41,13 @@ std::optional<bool> truth_of(std::string_view text) {
 }
 
 // "[640, 480]", or "640" for both. No exporter writes "(640, 480)".
-std::vector<std::int64_t> numbers_of(std::string_view text) {
-  if (const auto one = number_of(text)) return {*one};
+std::vector<std::int64_t> parse_whole_numbers(std::string_view text) {
+  if (const auto one = parse_whole(text)) return {*one};
   std::vector<std::int64_t> out;
   const auto items = split_literal(text);
   if (!items) return {};
   for (const LiteralItem& item : *items) {
-    const auto value = number_of(item.value);
+    const auto value = parse_whole(item.value);
     if (!value) return {};
     out.push_back(*value);
   }
@@ -121,7 +121,7 @@ class Reader {
         pass_over(source("task"));
     }
     if (const auto* text = entry("imgsz")) {
-      if (const auto size = size_of_numbers(numbers_of(*text)))
+      if (const auto size = size_of_numbers(parse_whole_numbers(*text)))
         facts_.input = {*size, source("imgsz")};
       else
         pass_over(source("imgsz"));
@@ -142,7 +142,7 @@ class Reader {
   void read_keypoints() {
     const auto* text = entry("kpt_shape");
     if (text == nullptr) return;
-    const auto numbers = numbers_of(*text);
+    const auto numbers = parse_whole_numbers(*text);
     const bool is_shape = numbers.size() == 2 && numbers[0] >= 1 && numbers[0] <= max_side &&
                           (numbers[1] == 2 || numbers[1] == 3);
     if (!is_shape) return pass_over(source("kpt_shape"));
@@ -154,17 +154,17 @@ class Reader {
   // Reads "end2end", or "nms" among the arguments of the export.
   void read_final() {
     if (const auto* text = entry("end2end")) {
-      if (const auto truth = truth_of(*text)) facts_.is_final = {*truth, source("end2end")};
+      if (const auto truth = parse_bool(*text)) facts_.is_final = {*truth, source("end2end")};
     }
     const auto* text = entry("args");
     const auto items = text == nullptr ? std::nullopt : split_literal(*text);
     if (!items) return;
     for (const LiteralItem& item : *items)
-      if (item.key == "nms" && truth_of(item.value) == true)
+      if (item.key == "nms" && parse_bool(item.value) == true)
         facts_.is_final = {true, source("args")};
   }
 
-  std::optional<Tree> tree_of(const ModelMetadata::Attachment& attachment) {
+  std::optional<Tree> parse_attachment(const ModelMetadata::Attachment& attachment) {
     auto tree = parse_json(attachment.text);
     if (tree && (*tree)->is_object()) return *std::move(tree);
     pass_over(source(attachment, ""));
@@ -172,7 +172,7 @@ class Reader {
   }
 
   void read_config(const ModelMetadata::Attachment& attachment) {
-    const auto tree = tree_of(attachment);
+    const auto tree = parse_attachment(attachment);
     if (!tree) return;
     if (const auto names = (*tree)->find("id2label"); names != (*tree)->end()) {
       auto labels = parse_names(names->dump());
@@ -210,7 +210,7 @@ class Reader {
   }
 
   void read_preprocessor(const ModelMetadata::Attachment& attachment) {
-    const auto tree = tree_of(attachment);
+    const auto tree = parse_attachment(attachment);
     if (!tree || facts_.input) return;
     const auto size = (*tree)->find("size");
     if (size == (*tree)->end() || !size->is_object()) return;

@@ -221,7 +221,7 @@ void rt_detr(Plan& plan) {
       .box_units = plan.options.box_units.value_or(BoxUnits::fraction);
 }
 
-std::optional<Task> task_of(std::string_view family) {
+std::optional<Task> family_task(std::string_view family) {
   const auto dash = family.find('-');
   if (dash == std::string_view::npos) return Task::detect;
   const std::string_view word = family.substr(dash + 1);
@@ -244,7 +244,7 @@ Size usual_input(std::string_view family) {
 Status fill(Plan& plan) {
   const std::string_view family = plan.family;
   if (family.starts_with("yolo")) {
-    yolo(plan, family.substr(0, family.find('-')), *task_of(family));
+    yolo(plan, family.substr(0, family.find('-')), *family_task(family));
     return {};
   }
   if (family == "modelpack-split") return modelpack_split(plan);

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <limits>
 
+#include "base/box_math.h"
 #include "base/text/format_error.h"
 #include "decode/head/threshold.h"
-#include "decode/tile/tile_merge_greedy.h"
 
 namespace halyard::decode {
 namespace {
@@ -61,9 +61,7 @@ Status check_box(const Box& box, Size input, std::size_t index) {
   // A factor of 2 exceeds any real overhang, and is far below boxes in other units.
   const auto max_x = static_cast<float>(2 * input.width);
   const auto max_y = static_cast<float>(2 * input.height);
-  const bool is_finite = std::isfinite(box.x1) && std::isfinite(box.y1) && std::isfinite(box.x2) &&
-                         std::isfinite(box.y2);
-  if (is_finite && std::max(box.x1, box.x2) <= max_x && std::max(box.y1, box.y2) <= max_y)
+  if (is_finite(box) && std::max(box.x1, box.x2) <= max_x && std::max(box.y1, box.y2) <= max_y)
     return {};
   return fail(Errc::invalid_argument,
               "detections: boxes must be finite, in pixels of the network's input and not beyond "

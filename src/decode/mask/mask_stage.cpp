@@ -18,7 +18,6 @@
 #include <type_traits>
 
 #include "decode/head/stored_types.h"
-#include "decode/tile/tile_merge_greedy.h"
 
 #ifndef HALYARD_DECODE_MASK_STAGE_ONCE
 #define HALYARD_DECODE_MASK_STAGE_ONCE

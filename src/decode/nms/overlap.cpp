@@ -4,19 +4,11 @@
 
 #include <cmath>
 
-#include "base/elementary.h"
-#include "decode/nms/search_radius.h"
-#include "decode/nms/soft_queue.h"
-#include "decode/nms/suppress.h"
-#include "decode/tile/tile_merge_greedy.h"
-
 namespace halyard::decode {
 
 FlatBox flat_box(const Box& box, std::int32_t label) noexcept {
   // Vector minima treat NaN differently on each architecture, so no NaN may reach them.
-  const bool is_finite = std::isfinite(box.x1) && std::isfinite(box.y1) && std::isfinite(box.x2) &&
-                         std::isfinite(box.y2);
-  const float area = is_finite ? box.area() : 0;
+  const float area = is_finite(box) ? box.area() : 0;
   if (!(area > 0) || !std::isfinite(area)) return {0, 0, 0, 0, 0, label};
   return {box.x1, box.y1, box.x2, box.y2, area, label};
 }
@@ -34,26 +26,26 @@ float overlap_limit(Overlap overlap, float threshold) noexcept {
   return threshold;
 }
 
+Place place_of(const FlatBox& box) noexcept {
+  const double x1 = box.x1, y1 = box.y1, x2 = box.x2, y2 = box.y2;
+  return {(x1 + x2) / 2, (y1 + y2) / 2, x2 - x1, y2 - y1, box.label};
+}
+
+SearchRadius search_radius(Overlap overlap, float threshold) noexcept {
+  if (overlap == Overlap::ios) return {0, 1};
+  const double t = threshold;  // a DIoU above t implies an IoU above t
+  return {t, (1 - t) / (1 + t)};
+}
+
 }  // namespace halyard::decode
 
 namespace halyard {
-namespace {
-
-template <Overlap overlap>
-float measured(const Box& a, const Box& b) noexcept {
-  const auto one = decode::flat_box(a, 0);
-  const auto other = decode::flat_box(b, 0);
-  return one.area > 0 && other.area > 0 ? decode::overlap_of<overlap>(one, other) : 0;
-}
-
-}  // namespace
 
 float distance_iou(const Box& a, const Box& b) noexcept {
-  return measured<Overlap::diou>(a, b);
-}
-
-float intersection_over_smaller(const Box& a, const Box& b) noexcept {
-  return measured<Overlap::ios>(a, b);
+  const auto first = decode::flat_box(a, 0);
+  const auto second = decode::flat_box(b, 0);
+  if (first.area == 0 || second.area == 0) return 0;
+  return decode::overlap_of<Overlap::diou>(first, second);
 }
 
 }  // namespace halyard

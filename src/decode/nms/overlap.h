@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/box_math.h"
+#include "decode/nms/spatial_index.h"
 #include "halyard/selection.h"
 
 namespace halyard::decode {
@@ -31,12 +33,6 @@ float overlap_factor(float iou_threshold) noexcept;
 /// The limit for exceeds(), from the threshold.
 float overlap_limit(Overlap overlap, float threshold) noexcept;
 
-inline float shared_area(const FlatBox& a, const FlatBox& b) noexcept {
-  const float width = std::min(a.x2, b.x2) - std::max(a.x1, b.x1);
-  const float height = std::min(a.y2, b.y2) - std::max(a.y1, b.y1);
-  return std::max(width, 0.0F) * std::max(height, 0.0F);
-}
-
 /// Squared distance of the centres, divided by the squared diagonal of the box around both.
 inline float centre_penalty(const FlatBox& a, const FlatBox& b) noexcept {
   const float dx = ((a.x1 + a.x2) - (b.x1 + b.x2)) * 0.5F;
@@ -49,16 +45,16 @@ inline float centre_penalty(const FlatBox& a, const FlatBox& b) noexcept {
 /// The overlap of two boxes. Both areas must be above 0.
 template <Overlap overlap>
 float overlap_of(const FlatBox& a, const FlatBox& b) noexcept {
-  const float shared = shared_area(a, b);
-  if constexpr (overlap == Overlap::ios) return shared / std::min(a.area, b.area);
-  const float iou = shared / ((a.area + b.area) - shared);
+  const OverlapAreas<float> areas{shared_area<float>(a, b), a.area, b.area};
+  if constexpr (overlap == Overlap::ios) return areas.shared / areas.smaller();
+  const float iou = areas.shared / areas.united();
   return overlap == Overlap::iou ? iou : iou - centre_penalty(a, b);
 }
 
 /// Whether the overlap is above the threshold from which `limit` was made. False for empty boxes.
 template <Overlap overlap>
 bool exceeds(const FlatBox& a, const FlatBox& b, float limit) noexcept {
-  const float shared = shared_area(a, b);
+  const float shared = shared_area<float>(a, b);
   if constexpr (overlap == Overlap::iou) return shared > limit * (a.area + b.area);
   if constexpr (overlap == Overlap::ios) return shared > limit * std::min(a.area, b.area);
   return shared > 0 && overlap_of<overlap>(a, b) > limit;
@@ -69,6 +65,12 @@ template <Overlap overlap>
 bool suppresses(const FlatBox& a, const FlatBox& b, float limit) noexcept {
   return a.label == b.label && exceeds<overlap>(a, b, limit);
 }
+
+/// What the spatial index knows of a box.
+Place place_of(const FlatBox& box) noexcept;
+
+/// How far from a box another one can lie whose overlap is above the threshold.
+SearchRadius search_radius(Overlap overlap, float threshold) noexcept;
 
 /// Calls use(std::integral_constant<Overlap, o>) with o = `overlap`.
 template <class Use>

@@ -76,6 +76,24 @@ bool is_nearer(const Gaussian& a, const Gaussian& b, double limit) noexcept {
   return rest > 0 && shape_distance(a, b, joint) < rest;
 }
 
+Place place_of(const Gaussian& box) noexcept {
+  const double cos = box.cos * box.cos;
+  const double sin = box.sin * box.sin;
+  return {box.cx, box.cy, std::sqrt(12 * (box.along * cos + box.across * sin)),
+          std::sqrt(12 * (box.along * sin + box.across * cos)), box.label};
+}
+
+SearchRadius gaussian_search_radius(double limit) noexcept {
+  // On each axis, the distance of the marginals is at most that of the boxes. With their variances
+  // a and b: ln((a + b) / (2 sqrt(a b))) / 2 + dx^2 / (4 (a + b)) < limit, where the variance of a
+  // box is its extent squared / 12. The first term bounds the ratio of the extents, the second the
+  // distance of the centres. sqrt(a + b) is at most `root` times sqrt(a) + sqrt(b).
+  const double e = exp_of(2 * limit);
+  const double ratio = 1 / (e + std::sqrt(std::max(e * e - 1, 0.0)));
+  const double root = std::sqrt(1 + ratio * ratio) / (1 + ratio);
+  return {ratio, 4 * root * std::sqrt(limit / 12)};
+}
+
 }  // namespace halyard::decode
 
 namespace halyard {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "decode/nms/spatial_index.h"
 #include "halyard/detection.h"
 
 namespace halyard::decode {
@@ -32,5 +33,11 @@ double probabilistic_iou(const Gaussian& a, const Gaussian& b) noexcept;
 double distance_limit(float threshold) noexcept;
 /// Whether that distance is below `limit`. False for different labels; neither may be empty.
 bool is_nearer(const Gaussian& a, const Gaussian& b, double limit) noexcept;
+
+/// What the spatial index knows of a box.
+Place place_of(const Gaussian& box) noexcept;
+
+/// How far from a box another one can lie for which is_nearer() is true.
+SearchRadius gaussian_search_radius(double limit) noexcept;
 
 }  // namespace halyard::decode

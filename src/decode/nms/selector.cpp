@@ -8,6 +8,7 @@
 
 #include "base/local.h"
 #include "base/text/format_error.h"
+#include "decode/description/names.h"
 #include "decode/nms/nms.h"
 #include "decode/nms/selector.h"
 
@@ -20,12 +21,6 @@ struct HALYARD_LOCAL Selector::Impl {
 
 namespace decode {
 namespace {
-
-const char* name_of(Nms nms) noexcept {
-  return nms == Nms::class_agnostic ? "class_agnostic"
-         : nms == Nms::class_aware  ? "class_aware"
-                                    : "none";
-}
 
 const char* name_of(Suppression suppression) noexcept {
   constexpr const char* names[] = {"greedy", "fast", "soft_linear", "soft_gaussian"};
@@ -45,7 +40,7 @@ Nms resolved_nms(std::optional<Nms> chosen, std::optional<Nms> described,
   return multi_label && nms == Nms::class_agnostic ? Nms::class_aware : nms;
 }
 
-SelectionOptions selection_of(const DecodeOptions& options) {
+SelectionOptions selection_options(const DecodeOptions& options) {
   SelectionOptions out;
   out.score_threshold = options.score_threshold;
   out.class_thresholds = options.class_thresholds;

@@ -19,7 +19,7 @@ Nms resolved_nms(std::optional<Nms> chosen, std::optional<Nms> described,
                  bool multi_label = false) noexcept;
 
 /// `options.nms` must be set.
-SelectionOptions selection_of(const DecodeOptions& options);
+SelectionOptions selection_options(const DecodeOptions& options);
 
 /// The lowest score with which a candidate of any class can pass. Heads compare with it first.
 float min_score(const SelectionOptions& options) noexcept;

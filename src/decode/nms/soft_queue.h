@@ -8,18 +8,18 @@
 #include <optional>
 
 #include "decode/nms/nms.h"
-#include "decode/nms/search_radius.h"
 
 namespace halyard::decode {
 
-/// Measured break-even: `enough` survivors from which the index is faster, and how many survivors a
-/// linear scan tests in the time of one cell. Upright boxes are scanned with vectors.
-struct IndexCost {
-  std::size_t enough;
-  std::size_t per_cell;
+/// Where the index becomes faster than a linear scan, as measured: from so many survivors, and
+/// where it visits fewer cells than survivors / survivors_per_cell. Upright boxes are scanned with
+/// vectors.
+struct BreakEven {
+  std::size_t survivors;
+  std::size_t survivors_per_cell;
 };
-inline constexpr IndexCost pays_on_vectors{1024, 16};
-inline constexpr IndexCost pays_one_by_one{64, 1};
+inline constexpr BreakEven break_even_on_vectors{1024, 16};
+inline constexpr BreakEven break_even_one_by_one{64, 1};
 
 /// Survivors and, once there are many, their spatial index.
 template <class Payload>
@@ -27,13 +27,17 @@ class SurvivorIndex {
  public:
   /// `maximum`: upper bound of push() calls. `allowed`: false forces the linear scan.
   SurvivorIndex(SpatialIndex<Payload>& index, SearchRadius reach, std::size_t maximum,
-                IndexCost pays, bool allowed)
-      : index_(index), reach_(reach), max_(maximum), pays_(pays), state_(allowed ? few : never) {}
+                BreakEven break_even, bool allowed)
+      : index_(index),
+        reach_(reach),
+        max_(maximum),
+        break_even_(break_even),
+        state_(allowed ? few : never) {}
 
   /// Call after a survivor was added. There are `count` survivors; at(k) returns the k-th.
   template <class At>
   void push(std::size_t count, At at) {
-    if (state_ == never || (state_ == few && count < pays_.enough)) return;
+    if (state_ == never || (state_ == few && count < break_even_.survivors)) return;
     std::size_t k = count - 1;
     if (state_ == few) {
       index_.start(max_, reach_);
@@ -51,7 +55,7 @@ class SurvivorIndex {
   template <class Test>
   std::optional<bool> any(const Payload& box, Test test) const {
     if (state_ != many) return std::nullopt;
-    return index_.any(place_of(box), count_ / pays_.per_cell, test);
+    return index_.any(place_of(box), count_ / break_even_.survivors_per_cell, test);
   }
 
  private:
@@ -60,7 +64,7 @@ class SurvivorIndex {
   SpatialIndex<Payload>& index_;
   SearchRadius reach_;
   std::size_t max_;
-  IndexCost pays_;
+  BreakEven break_even_;
   State state_;
   std::size_t count_ = 0;
 };

@@ -16,7 +16,6 @@
 #include <cstdint>
 
 #include "decode/nms/nms.h"
-#include "decode/nms/search_radius.h"
 #include "decode/nms/suppress.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -112,21 +111,21 @@ template <Overlap overlap>
 void suppress_hard(const Rule& rule, Workspace& w) {
   const float limit = overlap_limit(overlap, rule.threshold);
   Survivors kept(w.survivors);
-  SurvivorIndex crowd(w.index, reach_of(rule.overlap, rule.threshold), w.boxes.size(),
-                      pays_on_vectors, w.may_use_index);
+  SurvivorIndex neighbours(w.index, search_radius(rule.overlap, rule.threshold), w.boxes.size(),
+                           break_even_on_vectors, w.may_use_index);
   for (std::size_t i = 0; i < w.boxes.size() && w.kept.size() < rule.maximum; ++i) {
     const FlatBox box = w.boxes.at(i);
     if (box.area == 0) {
       w.kept.push_back(static_cast<std::uint32_t>(i));
       continue;
     }
-    const auto nearby = crowd.any(
+    const auto nearby = neighbours.any(
         box, [&](const FlatBox& other) { return suppresses<overlap>(other, box, limit); });
     const bool is_suppressed = nearby ? *nearby : meets_any<overlap>(kept, box, limit);
     if (!is_suppressed) w.kept.push_back(static_cast<std::uint32_t>(i));
     if (is_suppressed && rule.suppression == Suppression::greedy) continue;
     kept.push(box);
-    crowd.push(kept.count(), [&](std::size_t k) { return kept.columns().at(k); });
+    neighbours.push(kept.count(), [&](std::size_t k) { return kept.columns().at(k); });
   }
 }
 

@@ -38,7 +38,7 @@ void soft(const Rule& rule, Workspace& w) {
       const FlatBox box = w.boxes.at(i);
       if (gone[i] || box.label != kept.label || box.area == 0 || kept.area == 0) continue;
       const bool counts = rule.suppression == Suppression::soft_gaussian
-                              ? shared_area(kept, box) > 0
+                              ? shared_area<float>(kept, box) > 0
                               : exceeds<overlap>(kept, box, limit);
       if (!counts) continue;
       const float now = softened(w.scores[i], overlap_of<overlap>(kept, box), rule);

@@ -2,7 +2,6 @@
 // Suppression of rotated boxes, one pair at a time.
 #include "decode/nms/suppress_rotated.h"
 #include "decode/nms/nms.h"
-#include "decode/nms/search_radius.h"
 #include "decode/nms/soft_queue.h"
 #include "decode/nms/suppress.h"
 
@@ -13,8 +12,8 @@ void suppress_rotated_hard(const Rule& rule, Workspace& w) {
   const double limit = distance_limit(rule.threshold);
   auto& kept = w.rotated_survivors;
   kept.clear();
-  SurvivorIndex crowd(w.rotated_index, reach_of_gaussians(limit), w.gaussians.size(),
-                      pays_one_by_one, true);
+  SurvivorIndex neighbours(w.rotated_index, gaussian_search_radius(limit), w.gaussians.size(),
+                           break_even_one_by_one, true);
   for (std::size_t i = 0; i < w.gaussians.size() && w.kept.size() < rule.maximum; ++i) {
     const Gaussian& box = w.gaussians[i];
     if (box.is_empty()) {
@@ -22,12 +21,12 @@ void suppress_rotated_hard(const Rule& rule, Workspace& w) {
       continue;
     }
     const auto suppresses = [&](const Gaussian& other) { return is_nearer(other, box, limit); };
-    const auto nearby = crowd.any(box, suppresses);
+    const auto nearby = neighbours.any(box, suppresses);
     const bool is_suppressed = nearby ? *nearby : std::any_of(kept.begin(), kept.end(), suppresses);
     if (!is_suppressed) w.kept.push_back(static_cast<std::uint32_t>(i));
     if (is_suppressed && rule.suppression == Suppression::greedy) continue;
     kept.push_back(box);
-    crowd.push(kept.size(), [&](std::size_t k) -> const Gaussian& { return kept[k]; });
+    neighbours.push(kept.size(), [&](std::size_t k) -> const Gaussian& { return kept[k]; });
   }
 }
 

@@ -13,9 +13,9 @@
 #include "decode/head/threshold.h"
 #include "decode/mask/mask_sample.h"
 #include "decode/semantic/semantic_classes.h"
-#include "decode/semantic/semantic_frame.h"
 #include "decode/semantic/semantic_kernels.h"
 #include "decode/semantic/semantic_plan.h"
+#include "decode/semantic/semantic_staged.h"
 #include "halyard/trace.h"
 
 namespace halyard {

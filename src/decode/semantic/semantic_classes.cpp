@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resamples class maps by the nearest pixel.
+#include "decode/semantic/semantic_classes.h"
+
 #include <cstring>
 
 #include "base/text/format_error.h"
-#include "decode/semantic/semantic_classes.h"
-#include "decode/semantic/semantic_frame.h"
 
 namespace halyard::decode {
 namespace {

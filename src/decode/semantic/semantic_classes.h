@@ -2,7 +2,7 @@
 // Class maps that a network outputs as ids: the nearest id for each pixel.
 #pragma once
 
-#include "decode/semantic/semantic_frame.h"
+#include "decode/semantic/semantic_plan.h"
 
 namespace halyard::decode {
 

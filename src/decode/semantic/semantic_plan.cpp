@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks a semantic request.
+#include "decode/semantic/semantic_plan.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -7,8 +9,6 @@
 
 #include "base/text/format_error.h"
 #include "decode/head/stored_types.h"
-#include "decode/semantic/semantic_frame.h"
-#include "decode/semantic/semantic_plan.h"
 
 namespace halyard::decode {
 namespace {

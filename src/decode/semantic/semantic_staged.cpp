@@ -2,11 +2,11 @@
 // Stages scores in blocks of rows. Whole pages of each class are read at once. Planes whose
 // distance is a power of two are copied to other distances, so that they do not evict each other
 // from the cache.
+#include "decode/semantic/semantic_staged.h"
+
 #include <algorithm>
 
-#include "decode/semantic/semantic_frame.h"
 #include "decode/semantic/semantic_kernels.h"
-#include "decode/tile/tile_merge_greedy.h"
 
 namespace halyard::decode {
 namespace {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lifts boxes of tiles into the frame, and accumulates the detections of a frame.
-#include "decode/tile/tile_merge.h"
+#include "halyard/tile_merge.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "base/box_math.h"
 #include "base/local.h"
 #include "base/text/format_error.h"
-#include "decode/head/extras.h"
 #include "decode/tile/tile_merge_greedy.h"
 #include "halyard/trace.h"
 
@@ -55,7 +55,7 @@ Interval clipped(Interval v, double begin, double extent) noexcept {
 }
 
 // The interval of a x + b y + c over all corners, for any order of the corners.
-Interval image_of(const double* row, const Box& b) noexcept {
+Interval mapped_interval(const double* row, const Box& b) noexcept {
   const auto [x_low, x_high] = std::minmax({row[0] * b.x1, row[0] * b.x2});
   const auto [y_low, y_high] = std::minmax({row[1] * b.y1, row[1] * b.y2});
   return {x_low + y_low + row[2], x_high + y_high + row[2]};
@@ -78,10 +78,10 @@ TilePlacement TilePlacement::of_fractions(std::size_t index, std::size_t count, 
 }
 
 Box lift(const TilePlacement& tile, const Box& box) noexcept {
-  if (!decode::is_finite(box)) return {not_a_number, not_a_number, not_a_number, not_a_number};
+  if (!is_finite(box)) return {not_a_number, not_a_number, not_a_number, not_a_number};
   const auto& m = tile.to_frame.m;
-  Interval x = image_of(m.data(), box);
-  Interval y = image_of(m.data() + 3, box);
+  Interval x = mapped_interval(m.data(), box);
+  Interval y = mapped_interval(m.data() + 3, box);
   if (tile.is_clipped) {
     x = clipped(x, tile.crop.x, tile.crop.width);
     y = clipped(y, tile.crop.y, tile.crop.height);
@@ -101,10 +101,6 @@ void to_fractions(FrameSize frame, std::vector<Detection>& detections) noexcept 
     d.box = {d.box.x1 / frame.width, d.box.y1 / frame.height, d.box.x2 / frame.width,
              d.box.y2 / frame.height};
   }
-}
-
-float ios(const Box& a, const Box& b) noexcept {
-  return decode::measure(MergeMetric::ios, a, decode::area_of(a), b, decode::area_of(b));
 }
 
 Result<std::vector<Detection>> merge_detections(std::span<const Detection> detections,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The greedy merge: sorts, groups by label and unites boxes.
+#include "decode/tile/tile_merge_greedy.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <tuple>
 
+#include "base/box_math.h"
 #include "base/text/format_error.h"
-#include "decode/tile/tile_merge.h"
-#include "decode/tile/tile_merge_greedy.h"
 
 namespace halyard::decode {
 namespace {
@@ -18,8 +19,8 @@ std::uint32_t ascending(float value) noexcept {
   return (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
 }
 
-std::uint64_t order_of(const Detection& d) noexcept {
-  const auto area = static_cast<float>(area_of(d.box));
+std::uint64_t merge_rank(const Detection& d) noexcept {
+  const auto area = static_cast<float>(area_in<double>(d.box));
   return static_cast<std::uint64_t>(~ascending(d.score)) << 32 | ~ascending(area);
 }
 
@@ -57,11 +58,6 @@ Status check_merge_options(const MergeOptions& options) {
   return {};
 }
 
-bool is_finite(const Box& box) noexcept {
-  return std::isfinite(box.x1) && std::isfinite(box.y1) && std::isfinite(box.x2) &&
-         std::isfinite(box.y2);
-}
-
 bool admit(Detection& d, const MergeOptions& options) noexcept {
   if (std::isnan(d.score) || !is_finite(d.box)) return false;
   if (options.score_threshold > 0 && d.score < options.score_threshold) return false;
@@ -72,20 +68,10 @@ bool admit(Detection& d, const MergeOptions& options) noexcept {
   return true;
 }
 
-double area_of(const Box& box) noexcept {
-  const double width = static_cast<double>(box.x2) - box.x1;
-  const double height = static_cast<double>(box.y2) - box.y1;
-  return width > 0 && height > 0 ? width * height : 0;
-}
-
 float measure(MergeMetric metric, const Box& a, double area_a, const Box& b,
               double area_b) noexcept {
-  const double shared = area_of(
-      {std::max(a.x1, b.x1), std::max(a.y1, b.y1), std::min(a.x2, b.x2), std::min(a.y2, b.y2)});
-  if (!(shared > 0)) return 0;
-  const double whole =
-      metric == MergeMetric::ios ? std::min(area_a, area_b) : area_a + area_b - shared;
-  return static_cast<float>(shared / whole);
+  const OverlapAreas<double> areas{shared_area<double>(a, b), area_a, area_b};
+  return static_cast<float>(metric == MergeMetric::ios ? areas.ios() : areas.iou());
 }
 
 // A total order, except for equal detections with the same origin.
@@ -120,7 +106,7 @@ void Merger::merge_group(std::span<const Key> group, std::span<const Detection> 
   areas_.clear();
   for (const Key& key : group) {
     boxes_.push_back(detections[key.place].box);
-    areas_.push_back(area_of(boxes_.back()));
+    areas_.push_back(area_in<double>(boxes_.back()));
   }
   stays_.resize(group.size());
   index_.reset(boxes_);
@@ -136,7 +122,7 @@ void Merger::merge_group(std::span<const Key> group, std::span<const Detection> 
     if (best != BoxIndex::none) {
       Box& box = kept_[stays_[best]].box;
       if (options.strategy == MergeStrategy::merge_union ||
-          (options.strategy == MergeStrategy::grow && matches(box, area_of(box)))) {
+          (options.strategy == MergeStrategy::grow && matches(box, area_in<double>(box)))) {
         box = around(box, boxes_[i]);
         parts_.push_back({stays_[best], static_cast<std::uint32_t>(parts_.size()), group[i].place});
       }
@@ -158,7 +144,7 @@ std::span<const Merger::Kept> Merger::merge(std::span<const Detection> detection
   parts_.clear();
   for (std::size_t i = 0; i < detections.size(); ++i) {
     const std::uint32_t group = options.class_agnostic ? 0 : group_of(detections[i]);
-    keys_.push_back({order_of(detections[i]), group, static_cast<std::uint32_t>(i)});
+    keys_.push_back({merge_rank(detections[i]), group, static_cast<std::uint32_t>(i)});
   }
   const Order order{detections, origins};
   std::sort(keys_.begin(), keys_.end(), order);

@@ -151,16 +151,52 @@ TEST(FastSuppression, what_went_suppresses_too) {
 TEST(Overlaps, have_the_worked_values) {
   // 100 x 100 shared; areas 60000 and 10000.
   const Box a{100, 100, 400, 300}, b{350, 150, 400, 300 - 50};
-  EXPECT_FLOAT_EQ(intersection_over_smaller(a, b), 1);
+  EXPECT_FLOAT_EQ(ios(a, b), 1);
   const Box c{0, 0, 100, 100}, d{50, 0, 150, 100};
-  EXPECT_EQ(intersection_over_smaller(c, d), 0.5F);
+  EXPECT_EQ(ios(c, d), 0.5F);
   // IoU 1/3; centres 50 apart; diagonal^2 150^2 + 100^2.
   EXPECT_NEAR(distance_iou(c, d), 1.0 / 3 - 2500.0 / 32500, 1e-6);
   EXPECT_NEAR(distance_iou({0, 0, 1, 1}, {9, 0, 10, 1}), -81.0 / 101, 1e-6);
   EXPECT_EQ(distance_iou(c, c), 1);
   EXPECT_EQ(distance_iou(c, {5, 5, 5, 9}), 0);
-  EXPECT_EQ(intersection_over_smaller(c, {0, 0, infinity, 9}), 0);
-  EXPECT_EQ(intersection_over_smaller(c, {nan, 0, 9, 9}), 0);
+  EXPECT_EQ(ios(c, {0, 0, infinity, 9}), 0);
+  EXPECT_EQ(ios(c, {nan, 0, 9, 9}), 0);
+}
+
+// As the measures are defined, in double.
+double naive_overlap(Overlap overlap, const Box& a, const Box& b) {
+  const auto area = [](double x1, double y1, double x2, double y2) {
+    return std::max(x2 - x1, 0.0) * std::max(y2 - y1, 0.0);
+  };
+  const double shared =
+      area(std::max(a.x1, b.x1), std::max(a.y1, b.y1), std::min(a.x2, b.x2), std::min(a.y2, b.y2));
+  const double first = area(a.x1, a.y1, a.x2, a.y2);
+  const double second = area(b.x1, b.y1, b.x2, b.y2);
+  if (overlap == Overlap::ios) return shared / std::min(first, second);
+  const double iou = shared / (first + second - shared);
+  if (overlap == Overlap::iou) return iou;
+  const double distance =
+      std::hypot((double(a.x1) + a.x2 - b.x1 - b.x2) / 2, (double(a.y1) + a.y2 - b.y1 - b.y2) / 2);
+  const double diagonal = std::hypot(double(std::max(a.x2, b.x2)) - std::min(a.x1, b.x1),
+                                     double(std::max(a.y2, b.y2)) - std::min(a.y1, b.y1));
+  return iou - distance * distance / (diagonal * diagonal);
+}
+
+TEST(Overlaps, are_those_of_their_definition) {
+  const auto boxes = random_boxes(200, 4);
+  for (const Detection& a : boxes) {
+    for (const Detection& b : boxes) {
+      const auto expect_defined = [&]<Overlap overlap>() {
+        const auto first = decode::flat_box(a.box, 0);
+        const auto second = decode::flat_box(b.box, 0);
+        EXPECT_NEAR(decode::overlap_of<overlap>(first, second),
+                    naive_overlap(overlap, a.box, b.box), 1e-6);
+      };
+      expect_defined.operator()<Overlap::iou>();
+      expect_defined.operator()<Overlap::diou>();
+      expect_defined.operator()<Overlap::ios>();
+    }
+  }
 }
 
 TEST(Overlaps, distance_keeps_neighbours_that_iou_takes_and_ios_takes_parts) {

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "decode/head/scenes.h"
-#include "decode/nms/search_radius.h"
+#include "decode/nms/nms.h"
 #include "decode/nms/soft_queue.h"
 
 namespace halyard::decode {
@@ -30,7 +30,7 @@ bool is_within(const Place& a, const Place& b, SearchRadius reach) {
 TEST(SearchRadius, holds_what_overlaps_more_than_the_threshold) {
   std::mt19937 random(1);
   for (const float t : {0.1F, 0.45F, 0.7F, 0.9F}) {
-    const SearchRadius reach = reach_of(Overlap::iou, t);
+    const SearchRadius reach = search_radius(Overlap::iou, t);
     double min_ratio = 1, max_distance = 0;
     for (int i = 0; i < 40000; ++i) {
       // The same but for one axis, where the bounds are met; every other time not.
@@ -55,7 +55,7 @@ TEST(SearchRadius, holds_turned_boxes_that_are_near_enough) {
   std::mt19937 random(2);
   for (const float t : {0.1F, 0.45F, 0.7F, 0.9F}) {
     const double limit = distance_limit(t);
-    const SearchRadius reach = reach_of_gaussians(limit);
+    const SearchRadius reach = gaussian_search_radius(limit);
     double min_ratio = 1, max_distance = 0;
     for (int i = 0; i < 60000; ++i) {
       const bool upright = i % 2 == 0;

@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "halyard/assignment.h"
+#include "halyard/geometry.h"
 
 namespace halyard::tool {
 namespace {
@@ -64,12 +65,8 @@ struct Sequence {
   std::uint64_t truth_boxes = 0, result_boxes = 0;
 };
 
-double iou_of(const MotBox& a, const MotBox& b) {
-  const double width = std::min(a.left + a.width, b.left + b.width) - std::max(a.left, b.left);
-  const double height = std::min(a.top + a.height, b.top + b.height) - std::max(a.top, b.top);
-  if (width <= 0 || height <= 0) return 0;
-  const double shared = width * height;
-  return shared / (a.width * a.height + b.width * b.height - shared);
+RegionF region(const MotBox& box) {
+  return {box.left, box.top, box.width, box.height};
 }
 
 Error too_many(const char* what, std::uint64_t seen, std::uint64_t maximum) {
@@ -81,10 +78,10 @@ bool add_overlaps(const std::vector<MotBox>& rows, const std::vector<MotBox>& co
                   std::size_t room, std::vector<Overlap>& out) {
   for (std::uint32_t r = 0; r < rows.size(); ++r) {
     for (std::uint32_t c = 0; c < columns.size(); ++c) {
-      const double iou = iou_of(rows[r], columns[c]);
-      if (!(iou > 0)) continue;
+      const double overlap = iou(region(rows[r]), region(columns[c]));
+      if (!(overlap > 0)) continue;
       if (out.size() == room) return false;
-      out.push_back({r, c, iou});
+      out.push_back({r, c, overlap});
     }
   }
   return true;

@@ -119,7 +119,7 @@ inline Status check_share(float value, const char* what) {
 Status check_common(const Common& common);
 
 template <class Options>
-Common common_of(const Options& o) noexcept {
+Common common_options(const Options& o) noexcept {
   return {o.max_coast, o.frame_interval, o.is_class_aware, o.max_tracks};
 }
 
