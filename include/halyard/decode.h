@@ -80,6 +80,9 @@ struct Decoded {
   std::vector<ClassScore>
       classes;  ///< classification heads: best first; of equal scores the earlier class.
                 ///< score_threshold does not apply; NaN is left out
+
+  /// Drops all rows but the first `count`, at most detections.size(). `classes` stays.
+  void keep_first(std::size_t count);
 };
 
 /// Decodes one model's outputs. Immutable after creation and thread-safe: decode() may run from

@@ -185,6 +185,8 @@ struct ModelDescription {
   /// The format follows from the extension .json, .yaml or .yml. Errors: also not_found,
   /// permission, os.
   static Result<ModelDescription> from_file(const std::string& path);
+  /// As above; a file with another extension is read as JSON or, if it is none, as YAML.
+  static Result<ModelDescription> from_any_file(const std::string& path);
 
   /// Returns the description as a document of version 2, indented. If validate() succeeds,
   /// from_json() of it gives the same description except for `warnings` and `origins`. Bytes of

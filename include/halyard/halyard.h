@@ -18,7 +18,9 @@
 #include "halyard/version.h"
 // tensor
 #include "halyard/buffer.h"
+#include "halyard/byte_levels.h"
 #include "halyard/colorimetry.h"
+#include "halyard/dequantize.h"
 #include "halyard/device.h"
 #include "halyard/dlpack.h"
 #include "halyard/dmabuf.h"
@@ -58,6 +60,7 @@
 #include "halyard/negotiated_buffer.h"
 #include "halyard/normalize.h"
 #include "halyard/npy.h"
+#include "halyard/output_matcher.h"
 #include "halyard/palette.h"
 #include "halyard/point_cloud.h"
 #include "halyard/polygon.h"

@@ -30,6 +30,10 @@ struct TrackedFrame {
   std::size_t live = 0;  ///< tracks seen in this frame
 };
 
+/// Reorders the rows of `decoded` so that row i is the one of live[i].detection, and drops all
+/// others; then live[i].detection is i. No two tracks have the same detection. Allocates nothing.
+void follow(std::span<Track> live, Decoded& decoded);
+
 /// Decodes the outputs of the frame taken at `when` and updates the tracker. Boxes are in pixels of
 /// the network's input. So use the tracker only for frames that are placed in the input in the same
 /// way; else call decode_into(), Placement::to_source() and update() one after the other.

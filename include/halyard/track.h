@@ -34,6 +34,7 @@ struct Track {
   std::chrono::nanoseconds created{0};
   std::chrono::nanoseconds last_seen{0};
   TrackState state = TrackState::tracked;
+  Box last_box = {};  ///< of the last associated detection
 };
 
 /// Reorders tracks: those with a detection first, each of the two parts by id. Returns the number

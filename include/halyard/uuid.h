@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "halyard/export.h"
 #include "halyard/result.h"
@@ -34,6 +35,8 @@ Uuid uuid_v4(UuidSeed seed, std::uint64_t number) noexcept;
 
 /// Writes a UUID as "f81d4fae-7dec-41d0-a765-00a0c91e6bf6".
 std::string to_string(const Uuid& uuid);
+/// Reads 32 hexadecimal digits, with dashes as above or without dashes. Errors: malformed.
+Result<Uuid> parse_uuid(std::string_view text);
 
 }  // namespace halyard
 HALYARD_EXPORTS_END

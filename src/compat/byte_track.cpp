@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // ByteTrack as a shared handle, with UUIDs as ids and one result per detection.
+#include "compat/byte_track.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
 
-#include "base/text/cut_text.h"
 #include "base/text/format_error.h"
-#include "compat/byte_track.h"
 
 namespace halyard::compat {
 namespace {
@@ -17,9 +17,14 @@ constexpr auto max_ns = static_cast<std::uint64_t>(std::numeric_limits<std::int6
 // The minimum gain of a correction: the tracker needs one above 0.
 constexpr float min_gain = 1e-6F;
 
-Status check_number(float value, const char* what) {
-  if (!std::isnan(value)) return {};
-  return make_error(Errc::invalid_argument, what);
+Result<std::size_t> advanced(Tracker& tracker, std::span<const Detection> detections,
+                             std::uint64_t timestamp, std::vector<Track>& tracks) {
+  if (timestamp > max_ns)
+    return fail(Errc::invalid_argument, "timestamp: must be at most 2^63 - 1 ns", "{}", timestamp);
+  const std::chrono::nanoseconds when(static_cast<std::int64_t>(timestamp));
+  HALYARD_RETURN_IF_ERROR(tracker.update(detections, when, tracks));
+  std::erase_if(tracks, [](const Track& track) { return track.state == TrackState::tentative; });
+  return seen_first(tracks);
 }
 
 }  // namespace
@@ -27,9 +32,8 @@ Status check_number(float value, const char* what) {
 ByteTrack::ByteTrack(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 
 Result<ByteTrack> ByteTrack::create(const ByteTrackOptions& options) {
-  HALYARD_RETURN_IF_ERROR(check_number(options.high_conf, "high_conf: is not a number"));
-  HALYARD_RETURN_IF_ERROR(check_number(options.iou, "iou: is not a number"));
-  HALYARD_RETURN_IF_ERROR(check_number(options.update, "update: is not a number"));
+  if (std::isnan(options.high_conf) || std::isnan(options.iou) || std::isnan(options.update))
+    return make_error(Errc::invalid_argument, "high_conf, iou, update: must be numbers");
   halyard::ByteTrackOptions made;
   made.high_score = std::clamp(options.high_conf, 0.0F, 1.0F);
   made.min_iou = std::clamp(options.iou, 0.0F, 1.0F);
@@ -56,24 +60,13 @@ Result<ByteTrack> ByteTrack::create(float track_update, float high_thresh, float
   return create(options);
 }
 
-Status ByteTrack::Impl::advance(std::span<const Detection> detections, std::uint64_t timestamp) {
-  HALYARD_TRY(const std::chrono::nanoseconds when, time_of(timestamp));
-  HALYARD_RETURN_IF_ERROR(tracker.update(detections, when, tracks));
-  next_boxes.clear();
-  auto known = last_boxes.cbegin();
-  for (const Track& track : tracks) {  // sorted by id, as are the boxes
-    if (track.detection >= 0) {
-      next_boxes.push_back({track.id, detections[static_cast<std::size_t>(track.detection)].box});
-      continue;
-    }
-    while (known != last_boxes.cend() && known->id < track.id)
-      ++known;
-    const bool is_known = known != last_boxes.cend() && known->id == track.id;
-    next_boxes.push_back({track.id, is_known ? known->box : track.box});
-  }
-  last_boxes.swap(next_boxes);
-  seen = seen_first(tracks);
-  return {};
+Result<std::size_t> Follower::advance(std::span<const Detection> detections,
+                                      std::uint64_t timestamp, std::vector<Track>& tracks) const {
+  if (mutex_ == nullptr) return advanced(*tracker_, detections, timestamp, tracks);
+  const ForkLock lock(*mutex_);
+  if (lock) return advanced(*tracker_, detections, timestamp, tracks);
+  return make_error(Errc::busy,
+                    "ByteTrack: another thread was using it when this process was forked");
 }
 
 TrackInfo info_of(const Track& track, UuidSeed seed) noexcept {
@@ -82,22 +75,13 @@ TrackInfo info_of(const Track& track, UuidSeed seed) noexcept {
           static_cast<std::uint64_t>(track.last_seen.count())};
 }
 
-Result<std::chrono::nanoseconds> time_of(std::uint64_t timestamp) {
-  if (timestamp > max_ns)
-    return fail(Errc::invalid_argument, "timestamp: must be at most 2^63 - 1 ns", "{}", timestamp);
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(timestamp));
-}
-
 Status ByteTrack::update(std::span<const Detection> detections, std::uint64_t timestamp,
                          std::vector<std::optional<TrackInfo>>& out) {
-  const ForkLock lock(impl_->mutex);
-  if (!lock) return make_error(Errc::busy, Impl::in_fork);
-  HALYARD_RETURN_IF_ERROR(impl_->advance(detections, timestamp));
+  std::vector<Track> tracks;
+  HALYARD_TRY(const std::size_t seen, Follower(*this).advance(detections, timestamp, tracks));
   out.assign(detections.size(), std::nullopt);
-  for (std::size_t i = 0; i < impl_->seen; ++i) {
-    const Track& track = impl_->tracks[i];
+  for (const Track& track : std::span(tracks).first(seen))
     out[static_cast<std::size_t>(track.detection)] = info_of(track, impl_->seed);
-  }
   return {};
 }
 
@@ -105,12 +89,10 @@ void ByteTrack::active(std::vector<ActiveTrack>& out) const {
   out.clear();
   const ForkLock lock(impl_->mutex);
   if (!lock) return;
-  for (const Track& track : impl_->tracks) {
-    const auto last =
-        std::lower_bound(impl_->last_boxes.begin(), impl_->last_boxes.end(), track.id,
-                         [](const Impl::LastBox& box, std::uint64_t id) { return box.id < id; });
-    out.push_back({info_of(track, impl_->seed), last->box, track.score, track.label});
-  }
+  std::vector<Track> tracks = impl_->tracker.tracks();
+  seen_first(tracks);
+  for (const Track& track : tracks)
+    out.push_back({info_of(track, impl_->seed), track.last_box, track.score, track.label});
 }
 
 std::size_t ByteTrack::left_out() const noexcept {
@@ -120,33 +102,6 @@ std::size_t ByteTrack::left_out() const noexcept {
 
 const ByteTrackOptions& ByteTrack::options() const noexcept {
   return impl_->options;
-}
-
-Result<Uuid> parse_uuid(std::string_view text) {
-  Uuid out;
-  std::size_t digits = 0;
-  bool is_good = text.size() == 32 || text.size() == 36;
-  for (std::size_t i = 0; i < text.size() && is_good; ++i) {
-    const char c = text[i];
-    if (text.size() == 36 && (i == 8 || i == 13 || i == 18 || i == 23)) {
-      is_good = c == '-';
-      continue;
-    }
-    const int value = c >= '0' && c <= '9'   ? c - '0'
-                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                             : -1;
-    is_good = value >= 0;
-    if (!is_good) break;
-    auto& byte = out.bytes[digits / 2];
-    byte = static_cast<std::uint8_t>(byte << 4 | value);
-    ++digits;
-  }
-  if (!is_good)
-    return fail(Errc::malformed,
-                "uuid: must be 32 hexadecimal digits, with dashes as 8-4-4-4-12 or none", "\"{}\"",
-                cut_text(text, 64));
-  return out;
 }
 
 }  // namespace halyard::compat

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state that copies of a ByteTrack share: the tracker, its mutex, and the last box of each
-// track.
+// The state that copies of a ByteTrack share, and one interface to a ByteTrack or an AnyTracker.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/local.h"
@@ -18,27 +17,30 @@ struct HALYARD_LOCAL ByteTrack::Impl {
   Impl(halyard::ByteTrack made, UuidSeed uuids, const ByteTrackOptions& asked)
       : tracker(std::move(made)), seed(uuids), options(asked) {}
 
-  static constexpr char in_fork[] =
-      "ByteTrack: another thread was using it when this process was forked";
   ForkMutex mutex;
   halyard::ByteTrack tracker;
   UuidSeed seed;
   ByteTrackOptions options;
-  std::vector<Track> tracks;  ///< seen ones first, both parts sorted by id
-  std::size_t seen = 0;
-
-  struct LastBox {
-    std::uint64_t id = 0;
-    Box box;
-  };
-  std::vector<LastBox> last_boxes;  ///< sorted by id
-  std::vector<LastBox> next_boxes;
-
-  /// Call it with the mutex held. Errors: those of update().
-  Status advance(std::span<const Detection> detections, std::uint64_t timestamp);
 };
 
-/// Errors: invalid_argument (above 2^63 - 1).
-Result<std::chrono::nanoseconds> time_of(std::uint64_t timestamp);
+/// The tracker of one call.
+class HALYARD_LOCAL Follower {
+ public:
+  Follower(ByteTrack& shared) noexcept  // NOLINT(google-explicit-constructor)
+      : tracker_(&shared.impl_->tracker), seed_(shared.impl_->seed), mutex_(&shared.impl_->mutex) {}
+  Follower(const AnyTracker& any) noexcept  // NOLINT(google-explicit-constructor)
+      : tracker_(&any.tracker), seed_(any.seed) {}
+
+  UuidSeed seed() const noexcept { return seed_; }
+  /// Moves to the frame of `timestamp`. `tracks`: those that the tracker trusts, first the ones
+  /// seen in the frame. Returns the number of these. Errors: those of ByteTrack::update().
+  Result<std::size_t> advance(std::span<const Detection> detections, std::uint64_t timestamp,
+                              std::vector<Track>& tracks) const;
+
+ private:
+  Tracker* tracker_;
+  UuidSeed seed_;
+  ForkMutex* mutex_ = nullptr;
+};
 
 }  // namespace halyard::compat

@@ -139,19 +139,18 @@ Status Painter::Impl::decoded(const PaintCall& asked, const Decoder::Impl& decod
                               std::span<const Tensor> tensors, DecodeWork& work, std::size_t live,
                               std::vector<Detection>& found) {
   const std::span<const Detection> boxes = work.decoded.detections;
-  const Lowered& lowered = decoder.lowered;
+  const CompletedModel& model = decoder.model;
   PaintCall call = asked;
   if (decoder.options.convention == Convention::native) {
-    if (!lowered.input && !boxes.empty())
+    if (!model.input && !boxes.empty())
       return make_error(Errc::invalid_argument,
                         "input_dims: drawing needs the size of the network's input");
-    call.input = lowered.input.value_or(Size{1, 1});
+    call.input = model.input.value_or(Size{1, 1});
   }
-  if (lowered.has_masks) {
+  if (model.prototypes) {
     HALYARD_RETURN_IF_ERROR(prototypes(call, boxes.first(live), work.decoded.masks));
-  } else if (lowered.segmentation) {
-    HALYARD_RETURN_IF_ERROR(score_bytes(tensors[*lowered.segmentation], lowered.segmentation_output,
-                                        call.batch, scores));
+  } else if (model.segmentation) {
+    HALYARD_RETURN_IF_ERROR(decoder.class_scores(tensors, call.batch, scores));
     HALYARD_RETURN_IF_ERROR(classes(call, scores[0]));
   } else {
     HALYARD_RETURN_IF_ERROR(draw::lay_base(call.dst, call.masks));
@@ -204,54 +203,48 @@ Status Painter::draw_proto_masks(Tensor& dst, std::span<const Detection> boxes,
   return draw_outlines(call, boxes);
 }
 
+Status Painter::Impl::decode_and_draw(const Decoder::Impl& decoder, std::span<const Tensor> outputs,
+                                      Tensor& dst, std::vector<Detection>& found,
+                                      const DrawOptions& options, const Tracked* tracked) {
+  found.clear();
+  if (tracked != nullptr) tracked->infos.clear();
+  HALYARD_TRY(auto call, begin(dst, options));
+  const DecodeLease work(decoder.pool);
+  HALYARD_TRY(const auto tensors, decoder.ordered(outputs, *work));
+  HALYARD_TRY(call.batch, decoder.element(tensors, options.batch));
+  HALYARD_RETURN_IF_ERROR(decoder.detect(tensors, *work, SIZE_MAX, call.batch));
+  std::size_t live = work->decoded.detections.size();
+  if (tracked != nullptr) {
+    HALYARD_RETURN_IF_ERROR(decoder.track(tracked->tracker, tracked->timestamp, *work,
+                                          tracked->infos, &ids, live, SIZE_MAX));
+    call.masks.track_ids = ids;
+    if (options.color_mode == ColorBy::track && !ids.empty()) call.masks.color_by = ColorBy::track;
+  }
+  return decoded(call, decoder, tensors, *work, live, found);
+}
+
 Status Painter::draw_masks(const Decoder& decoder, std::span<const Tensor> outputs, Tensor& dst,
                            std::vector<Detection>& found, const DrawOptions& options) {
   trace::Span span("compat.draw_masks");
-  found.clear();
-  Impl& impl = state();
-  HALYARD_TRY(auto call, impl.begin(dst, options));
-  const Decoder::Impl& from = *decoder.impl_;
-  const DecodeLease work(from.pool);
-  HALYARD_TRY(const auto tensors, from.ordered(outputs, *work));
-  HALYARD_TRY(call.batch, from.element(tensors, options.batch));
-  HALYARD_RETURN_IF_ERROR(from.detect(tensors, *work, SIZE_MAX, call.batch));
-  return impl.decoded(call, from, tensors, *work, work->decoded.detections.size(), found);
-}
-
-template <class AnyOf>
-Status Painter::Impl::draw_tracked(const Decoder::Impl& from, AnyOf& tracker,
-                                   std::uint64_t timestamp, std::span<const Tensor> outputs,
-                                   Tensor& dst, std::vector<Detection>& found,
-                                   std::vector<TrackInfo>& tracks, const DrawOptions& options) {
-  trace::Span span("compat.draw_masks_tracked");
-  found.clear();
-  tracks.clear();
-  HALYARD_TRY(auto call, begin(dst, options));
-  const DecodeLease work(from.pool);
-  HALYARD_TRY(const auto tensors, from.ordered(outputs, *work));
-  HALYARD_TRY(call.batch, from.element(tensors, options.batch));
-  HALYARD_RETURN_IF_ERROR(from.detect(tensors, *work, SIZE_MAX, call.batch));
-  std::size_t live = 0;
-  HALYARD_RETURN_IF_ERROR(from.track(tracker, timestamp, *work, tracks, &ids, live, SIZE_MAX));
-  call.masks.track_ids = ids;
-  if (options.color_mode == ColorBy::track && !ids.empty()) call.masks.color_by = ColorBy::track;
-  return decoded(call, from, tensors, *work, live, found);
+  return state().decode_and_draw(*decoder.impl_, outputs, dst, found, options, nullptr);
 }
 
 Status Painter::draw_masks_tracked(const Decoder& decoder, ByteTrack& tracker,
                                    std::uint64_t timestamp, std::span<const Tensor> outputs,
                                    Tensor& dst, std::vector<Detection>& found,
                                    std::vector<TrackInfo>& tracks, const DrawOptions& options) {
-  return state().draw_tracked(*decoder.impl_, tracker, timestamp, outputs, dst, found, tracks,
-                              options);
+  trace::Span span("compat.draw_masks_tracked");
+  const Impl::Tracked tracked{tracker, timestamp, tracks};
+  return state().decode_and_draw(*decoder.impl_, outputs, dst, found, options, &tracked);
 }
 
 Status Painter::draw_masks_tracked(const Decoder& decoder, const AnyTracker& tracker,
                                    std::uint64_t timestamp, std::span<const Tensor> outputs,
                                    Tensor& dst, std::vector<Detection>& found,
                                    std::vector<TrackInfo>& tracks, const DrawOptions& options) {
-  return state().draw_tracked(*decoder.impl_, tracker, timestamp, outputs, dst, found, tracks,
-                              options);
+  trace::Span span("compat.draw_masks_tracked");
+  const Impl::Tracked tracked{tracker, timestamp, tracks};
+  return state().decode_and_draw(*decoder.impl_, outputs, dst, found, options, &tracked);
 }
 
 Status Painter::materialize_masks(std::span<const Detection> boxes, const ProtoData& protos,

@@ -36,11 +36,15 @@ struct HALYARD_LOCAL Painter::Impl {
   Status decoded(const PaintCall& asked, const Decoder::Impl& decoder,
                  std::span<const Tensor> tensors, DecodeWork& work, std::size_t live,
                  std::vector<Detection>& found);
-  /// Painter::draw_masks_tracked() for a ByteTrack or an AnyTracker.
-  template <class AnyOf>
-  Status draw_tracked(const Decoder::Impl& decoder, AnyOf& tracker, std::uint64_t timestamp,
-                      std::span<const Tensor> outputs, Tensor& dst, std::vector<Detection>& found,
-                      std::vector<TrackInfo>& tracks, const DrawOptions& options);
+  struct Tracked {
+    Follower tracker;
+    std::uint64_t timestamp;
+    std::vector<TrackInfo>& infos;
+  };
+  /// Painter::draw_masks(); with `tracked`, boxes are those of tracks.
+  Status decode_and_draw(const Decoder::Impl& decoder, std::span<const Tensor> outputs, Tensor& dst,
+                         std::vector<Detection>& found, const DrawOptions& options,
+                         const Tracked* tracked);
 };
 
 }  // namespace halyard::compat

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prototypes and coefficients, which a program may take out as tensors.
-#include "base/text/format_error.h"
+#include <bit>
+
 #include "compat/segmentation.h"
-#include "halyard/view.h"
+#include "halyard/strided_copy.h"
 
 namespace halyard::compat {
 
@@ -43,13 +44,10 @@ std::optional<Tensor> ProtoData::take_protos() noexcept {
 
 namespace {
 
-template <class T, class From>
-Status fill(Tensor& out, const std::vector<From>& values) {
-  HALYARD_TRY(const TensorMap map, out.map(Access::write));
-  HALYARD_TRY(const auto to, map.flat<T>());
-  for (std::size_t i = 0; i < to.size(); ++i)
-    to[i] = static_cast<T>(values[i]);
-  return {};
+template <class T>
+const std::byte* bytes_of(const std::vector<T>& numbers) noexcept {
+  static_assert(sizeof(T) == 4 && std::endian::native == std::endian::little);
+  return reinterpret_cast<const std::byte*>(numbers.data());
 }
 
 }  // namespace
@@ -60,25 +58,13 @@ Result<std::optional<Tensor>> ProtoData::take_mask_coefficients() {
       !masks_.stored.empty() && masks_.stored.size() == masks_.coefficients.size();
   const DType dtype = is_stored ? masks_.stored_dtype : DType::f32;
   HALYARD_TRY(Tensor out, Tensor::create(dtype, {masks_.size(), masks_.channels}, Memory::mem));
-  if (masks_.size() != 0) {
-    switch (dtype) {
-      case DType::i8:
-        HALYARD_RETURN_IF_ERROR(fill<std::int8_t>(out, masks_.stored));
-        break;
-      case DType::u8:
-        HALYARD_RETURN_IF_ERROR(fill<std::uint8_t>(out, masks_.stored));
-        break;
-      case DType::i16:
-        HALYARD_RETURN_IF_ERROR(fill<std::int16_t>(out, masks_.stored));
-        break;
-      case DType::u16:
-        HALYARD_RETURN_IF_ERROR(fill<std::uint16_t>(out, masks_.stored));
-        break;
-      default:
-        HALYARD_RETURN_IF_ERROR(fill<float>(out, masks_.coefficients));
-        break;
-    }
-  }
+  HALYARD_TRY(const TensorMap map, out.map(Access::write));
+  // The low bytes of 32-bit numbers.
+  Layout from = out.layout();
+  from.stride_bytes[0] = static_cast<std::ptrdiff_t>(4 * masks_.channels);
+  from.stride_bytes[1] = 4;
+  copy_elements(from, is_stored ? bytes_of(masks_.stored) : bytes_of(masks_.coefficients),
+                out.layout(), map.writable());
   if (is_stored) {
     HALYARD_RETURN_IF_ERROR(out.set_quantization(
         Quantization::per_tensor(masks_.stored_scale, masks_.stored_zero_point)));

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Masks as bytes: lists of masks, class ids from masks, and class scores as bytes.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
-#include <type_traits>
 
 #include "base/text/format_error.h"
 #include "compat/segmentation.h"
-#include "halyard/format.h"
+#include "halyard/byte_levels.h"
 
 namespace halyard::compat {
 
@@ -86,7 +83,6 @@ struct ScoreAxes {
 };
 
 Result<ScoreAxes> axes_of(const OutputDescription& output, std::size_t rank) {
-  ScoreAxes out;
   if (output.axes.size() == rank) {
     const auto find = [&](AxisName name) -> std::optional<std::size_t> {
       const auto found = std::find(output.axes.begin(), output.axes.end(), name);
@@ -106,121 +102,28 @@ Result<ScoreAxes> axes_of(const OutputDescription& output, std::size_t rank) {
   return ScoreAxes{first, first + 1, first + 2, batch};
 }
 
-float real_of(float value) noexcept {
-  return value;
-}
-float real_of(double value) noexcept {
-  return static_cast<float>(value);
-}
-float real_of(Half value) noexcept {
-  return to_float(value);
-}
-
-/// Scores of one element of the batch, pixel by pixel.
+// The scores of one element of the batch as [height, width, channels].
 struct ScoreView {
-  const std::byte* base = nullptr;
-  std::size_t height = 0, width = 0, channels = 1;
-  std::ptrdiff_t row_stride = 0, column_stride = 0, channel_stride = 0;
-
-  template <class T, class F>
-  void each(F&& use) const {
-    for (std::size_t y = 0; y < height; ++y)
-      for (std::size_t x = 0; x < width; ++x)
-        for (std::size_t c = 0; c < channels; ++c) {
-          const std::byte* const at = base + static_cast<std::ptrdiff_t>(y) * row_stride +
-                                      static_cast<std::ptrdiff_t>(x) * column_stride +
-                                      static_cast<std::ptrdiff_t>(c) * channel_stride;
-          T value;
-          std::memcpy(&value, at, sizeof value);
-          use(value);
-        }
-  }
+  Layout layout;
+  const std::byte* data = nullptr;
 };
 
-template <class T>
-void shift_to_bytes(const ScoreView& view, std::uint8_t* out) {
-  using Unsigned = std::make_unsigned_t<T>;
-  constexpr unsigned shift = 8 * (sizeof(T) - 1);
-  // Two's complement with an inverted sign bit counts from the lowest value on.
-  constexpr auto turn =
-      std::is_signed_v<T> ? Unsigned(Unsigned{1} << (8 * sizeof(T) - 1)) : Unsigned{0};
-  view.each<T>([&](T value) {
-    *out++ = static_cast<std::uint8_t>(static_cast<Unsigned>(static_cast<Unsigned>(value) ^ turn) >>
-                                       shift);
-  });
-}
-
-template <class T>
-void stretch_to_bytes(const ScoreView& view, std::uint8_t* out) {
-  float minimum = std::numeric_limits<float>::infinity();
-  float maximum = -minimum;
-  view.each<T>([&](T value) {
-    const float real = real_of(value);
-    if (!std::isfinite(real)) return;
-    minimum = std::min(minimum, real);
-    maximum = std::max(maximum, real);
-  });
-  const float scale = maximum > minimum ? 255.0F / (maximum - minimum) : 0.0F;
-  view.each<T>([&](T value) {
-    const float real = real_of(value);
-    const float byte =
-        std::isnan(real) ? 0.0F : (std::clamp(real, minimum, maximum) - minimum) * scale;
-    *out++ = static_cast<std::uint8_t>(std::lround(byte));
-  });
-}
-
-ScoreView view_of_batch(const TensorMap& map, const ScoreAxes& axes, std::size_t batch) {
-  const Layout& layout = map.layout();
-  const std::ptrdiff_t image =
-      axes.batch ? static_cast<std::ptrdiff_t>(batch) * layout.stride_bytes[*axes.batch] : 0;
-  ScoreView view{map.data() + image,
-                 layout.shape[axes.height],
-                 layout.shape[axes.width],
-                 1,
-                 layout.stride_bytes[axes.height],
-                 layout.stride_bytes[axes.width],
-                 0};
-  if (axes.channels) {
-    view.channels = layout.shape[*axes.channels];
-    view.channel_stride = layout.stride_bytes[*axes.channels];
-  }
-  return view;
-}
-
-Status scores_to_bytes(const ScoreView& view, DType dtype, std::uint8_t* out) {
-  switch (dtype) {
-    case DType::u8:
-      shift_to_bytes<std::uint8_t>(view, out);
-      return {};
-    case DType::i8:
-      shift_to_bytes<std::int8_t>(view, out);
-      return {};
-    case DType::u16:
-      shift_to_bytes<std::uint16_t>(view, out);
-      return {};
-    case DType::i16:
-      shift_to_bytes<std::int16_t>(view, out);
-      return {};
-    case DType::u32:
-      shift_to_bytes<std::uint32_t>(view, out);
-      return {};
-    case DType::i32:
-      shift_to_bytes<std::int32_t>(view, out);
-      return {};
-    case DType::f16:
-      stretch_to_bytes<Half>(view, out);
-      return {};
-    case DType::f32:
-      stretch_to_bytes<float>(view, out);
-      return {};
-    case DType::f64:
-      stretch_to_bytes<double>(view, out);
-      return {};
-    default:
-      return fail(Errc::unsupported,
-                  "segmentation: scores must be integers of 8, 16 or 32 bits, or floats", "{}",
-                  to_string(dtype));
-  }
+Result<ScoreView> view_of(const TensorMap& map, const ScoreAxes& axes, std::size_t batch) {
+  const Layout& all = map.layout();
+  const std::size_t images = axes.batch ? all.shape[*axes.batch] : 1;
+  if (batch >= images)
+    return fail(Errc::invalid_argument, "batch: must be below the tensor's batch extent",
+                "{} of {}", batch, images);
+  ScoreView out;
+  out.layout.dtype = all.dtype;
+  out.layout.rank = 3;
+  out.layout.shape = {all.shape[axes.height], all.shape[axes.width],
+                      axes.channels ? all.shape[*axes.channels] : 1};
+  out.layout.stride_bytes = {all.stride_bytes[axes.height], all.stride_bytes[axes.width],
+                             axes.channels ? all.stride_bytes[*axes.channels] : 0};
+  out.data = map.data();
+  if (axes.batch) out.data += static_cast<std::ptrdiff_t>(batch) * all.stride_bytes[*axes.batch];
+  return out;
 }
 
 }  // namespace
@@ -229,16 +132,11 @@ Status score_bytes(const Tensor& scores, const OutputDescription& output, std::s
                    SegmentationList& out) {
   HALYARD_TRY(const ScoreAxes axes, axes_of(output, scores.rank()));
   HALYARD_TRY(const TensorMap map, scores.map(Access::read));
-  const Layout& layout = map.layout();
-  const std::size_t images = axes.batch ? layout.shape[*axes.batch] : 1;
-  if (batch >= images)
-    return fail(Errc::invalid_argument, "batch: must be below the tensor's batch extent",
-                "{} of {}", batch, images);
-  const ScoreView view = view_of_batch(map, axes, batch);
-  std::uint8_t* const bytes =
-      SegmentationAccess::reset(out, view.height * view.width * view.channels, 1);
-  HALYARD_RETURN_IF_ERROR(scores_to_bytes(view, scores.dtype(), bytes));
-  SegmentationAccess::add(out, {Box{0, 0, 1, 1}, view.height, view.width, view.channels, bytes});
+  HALYARD_TRY(const ScoreView view, view_of(map, axes, batch));
+  std::uint8_t* const bytes = SegmentationAccess::reset(out, view.layout.element_count(), 1);
+  HALYARD_RETURN_IF_ERROR(byte_levels(view.layout, view.data, bytes));
+  const auto& shape = view.layout.shape;
+  SegmentationAccess::add(out, {Box{0, 0, 1, 1}, shape[0], shape[1], shape[2], bytes});
   return {};
 }
 

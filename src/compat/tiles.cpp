@@ -47,13 +47,7 @@ TilePlacement placement_of(const Tile& tile, const TilingConfig& config) {
 
 Convert request_of(const Tensor& source, const Tensor& slot, const RegionF& crop,
                    const TilingConfig& config) {
-  Convert out;
-  out.src = source;
-  out.dst = slot;
-  out.crop = crop;
-  out.fit = config.fit;
-  out.pad = config.pad;
-  return out;
+  return {.src = source, .dst = slot, .crop = crop, .fit = config.fit, .pad = config.pad};
 }
 
 }  // namespace
@@ -99,8 +93,6 @@ Result<Tensor> alloc_tile_batch(std::size_t count, const TilingConfig& config, P
 Result<std::vector<TilePlacement>> tile_into(Processor& processor, const Tensor& source,
                                              const Tensor& batch, const TilingConfig& config) {
   HALYARD_RETURN_IF_ERROR(check_config(config));
-  if (!source.is_image() || !batch.is_image())
-    return make_error(Errc::invalid_argument, "tile_into: source and batch must be images");
   HALYARD_TRY(const auto tiles, planned(source.upright_size(), config.tile, config.overlap));
   const Size have = batch.size();
   const auto rows = static_cast<std::int64_t>(tiles.size()) * config.tile.height;
@@ -123,18 +115,12 @@ Result<std::vector<TilePlacement>> tile_into(Processor& processor, const Tensor&
 Status tile_one(Processor& processor, const Tensor& source, const Tensor& slot,
                 const TilePlacement& placement, const TilingConfig& config) {
   HALYARD_RETURN_IF_ERROR(check_config(config));
-  if (!source.is_image()) return make_error(Errc::invalid_argument, "source: must be an image");
-  const Size size = source.upright_size();
-  const auto is_pixels = [](float begin, float extent, std::int32_t end) {
-    return std::isfinite(begin) && std::isfinite(extent) && std::floor(begin) == begin &&
-           std::floor(extent) == extent && begin >= 0 && extent > 0 &&
-           static_cast<double>(begin) + static_cast<double>(extent) <= end;
-  };
   const auto& [x, y] = placement.origin;
   const auto& [width, height] = placement.crop_size;
-  if (!is_pixels(x, width, size.width) || !is_pixels(y, height, size.height))
-    return fail(Errc::invalid_argument, "placement: must be whole pixels inside the source",
-                "({}, {}) {} x {} in {} x {}", x, y, width, height, size.width, size.height);
+  for (const float number : {x, y, width, height})
+    if (std::floor(number) != number)
+      return fail(Errc::invalid_argument, "placement: must be whole pixels", "({}, {}) {} x {}", x,
+                  y, width, height);
   HALYARD_RETURN_IF_ERROR(
       processor.convert(request_of(source, slot, {x, y, width, height}, config)));
   return {};
@@ -155,14 +141,6 @@ halyard::TilePlacement lifting(const TilePlacement& placement) {
       {x, y, width, height}, letterbox);
   out.is_clipped = letterbox.has_value();
   return out;
-}
-
-Status check_merge(const MergeConfig& config) {
-  if (std::isnan(config.threshold) || std::isnan(config.score_threshold))
-    return make_error(Errc::invalid_argument, "config: a threshold is not a number");
-  if (config.metric != MergeMetric::ios && config.metric != MergeMetric::iou)
-    return make_error(Errc::invalid_argument, "config: no such metric");
-  return {};
 }
 
 // A threshold above 1 merges nothing, so this only sorts the boxes and applies the limits.
@@ -186,17 +164,19 @@ void lift_tile_boxes(std::span<const Detection> boxes, const TilePlacement& plac
 
 Result<std::vector<Detection>> merge_tiled_detections(std::span<const Detection> boxes,
                                                       const MergeConfig& config) {
-  HALYARD_RETURN_IF_ERROR(check_merge(config));
-  if (config.max_det == 0 || config.score_threshold > 1) return std::vector<Detection>();
-  if (config.threshold > 1) return ranked(boxes, config);
+  const bool merges = config.threshold <= 1;
   MergeOptions options;
   options.metric = config.metric;
-  options.threshold = std::max(config.threshold, 0.0F);
+  options.threshold = std::clamp(config.threshold, 0.0F, 1.0F);
   options.strategy = MergeStrategy::merge_union;
   options.class_agnostic = config.class_agnostic;
   options.max_detections = config.max_det;
-  options.score_threshold = std::max(config.score_threshold, 0.0F);
-  return merge_detections(boxes, options);
+  options.score_threshold = std::clamp(config.score_threshold, 0.0F, 1.0F);
+  HALYARD_TRY(auto merged,
+              merge_detections(merges ? boxes : std::span<const Detection>(), options));
+  if (!merges) merged = ranked(boxes, config);
+  if (config.max_det == 0 || config.score_threshold > 1) merged.clear();
+  return merged;
 }
 
 struct HALYARD_LOCAL TileAccumulator::Impl {
@@ -223,7 +203,7 @@ TileAccumulator::~TileAccumulator() = default;
 Result<TileAccumulator> TileAccumulator::create(std::array<float, 2> frame_dims,
                                                 std::size_t tiles_total, const MergeConfig& config,
                                                 std::size_t /*est_per_tile*/) {
-  HALYARD_RETURN_IF_ERROR(check_merge(config));
+  HALYARD_RETURN_IF_ERROR(merge_tiled_detections({}, config));
   if (tiles_total > max_tiles)
     return fail(Errc::invalid_argument, "tiles_total: must be at most 65536", "{}", tiles_total);
   auto impl = std::make_unique<Impl>();

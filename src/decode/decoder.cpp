@@ -101,6 +101,17 @@ DecodeOptions DecodeOptions::hal() {
   return out;
 }
 
+void Decoded::keep_first(std::size_t count) {
+  const auto keep = [count](auto& values, std::size_t each) {
+    if (!values.empty()) values.resize(count * each);
+  };
+  keep(detections, 1);
+  keep(rotated, 1);
+  keep(keypoints, keypoints_each);
+  keep(masks.coefficients, masks.channels);
+  keep(masks.stored, masks.channels);
+}
+
 struct HALYARD_LOCAL Decoder::Impl {
   ModelDescription description;
   DecodeOptions options;

@@ -18,11 +18,6 @@ void swap_rows(std::vector<T>& values, std::size_t each, std::size_t a, std::siz
   std::swap_ranges(row(a), row(a + 1), row(b));
 }
 
-template <class T>
-void keep_rows(std::vector<T>& values, std::size_t each, std::size_t count) {
-  if (!values.empty()) values.resize(count * each);
-}
-
 void swap_rows(Decoded& decoded, std::size_t a, std::size_t b) {
   swap_rows(decoded.detections, 1, a, b);
   swap_rows(decoded.rotated, 1, a, b);
@@ -31,17 +26,10 @@ void swap_rows(Decoded& decoded, std::size_t a, std::size_t b) {
   swap_rows(decoded.masks.stored, decoded.masks.channels, a, b);
 }
 
-void keep_rows(Decoded& decoded, std::size_t count) {
-  keep_rows(decoded.detections, 1, count);
-  keep_rows(decoded.rotated, 1, count);
-  keep_rows(decoded.keypoints, decoded.keypoints_each, count);
-  keep_rows(decoded.masks.coefficients, decoded.masks.channels, count);
-  keep_rows(decoded.masks.stored, decoded.masks.channels, count);
-}
+}  // namespace
 
-// Reorders so that detection i is the one that live[i] names, and drops all others. In place:
-// filling row k moves its old content to the row that the new content came from. live[k] keeps that
-// row until the end, so a row that was moved is found by following these entries.
+// In place: filling row k moves its old content to the row that the new content came from. live[k]
+// keeps that row until the end, so a row that was moved is found by following these entries.
 void follow(std::span<Track> live, Decoded& decoded) {
   for (std::size_t i = 0; i < live.size(); ++i) {
     auto from = static_cast<std::size_t>(live[i].detection);
@@ -50,12 +38,10 @@ void follow(std::span<Track> live, Decoded& decoded) {
     live[i].detection = static_cast<std::int32_t>(from);
     if (from != i) swap_rows(decoded, i, from);
   }
-  keep_rows(decoded, live.size());
+  decoded.keep_first(live.size());
   for (std::size_t i = 0; i < live.size(); ++i)
     live[i].detection = static_cast<std::int32_t>(i);
 }
-
-}  // namespace
 
 Status decode_tracked(const Decoder& decoder, Tracker& tracker, std::span<const Tensor> outputs,
                       std::chrono::nanoseconds when, TrackedFrame& out, std::size_t batch) {

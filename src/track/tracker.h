@@ -55,6 +55,7 @@ class Method {
   static void see(Track& track, const FrameDetections& frame, std::uint32_t detection) noexcept {
     const Detection& d = frame.detections[detection];
     track.score = d.score;
+    track.last_box = d.box;
     track.label = d.label;
     track.detection = static_cast<std::int32_t>(detection);
     if (track.updates != 0xFFFFFFFFU) ++track.updates;
@@ -82,7 +83,7 @@ class MethodOf : public Method {
     const Detection& d = frame.detections[detection];
     states.emplace_back(d.box);
     tracks.push_back({next_id_++, d.box, d.score, d.label, static_cast<std::int32_t>(detection), 1,
-                      frame.when, frame.when, state});
+                      frame.when, frame.when, state, d.box});
     return true;
   }
 

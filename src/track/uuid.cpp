@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "base/text/cut_text.h"
 #include "base/text/format_error.h"
 
 namespace halyard {
@@ -48,6 +49,33 @@ std::string to_string(const Uuid& uuid) {
     out += digits[uuid.bytes[i] >> 4];
     out += digits[uuid.bytes[i] & 0x0FU];
   }
+  return out;
+}
+
+Result<Uuid> parse_uuid(std::string_view text) {
+  Uuid out;
+  std::size_t digits = 0;
+  bool is_good = text.size() == 32 || text.size() == 36;
+  for (std::size_t i = 0; i < text.size() && is_good; ++i) {
+    const char c = text[i];
+    if (text.size() == 36 && (i == 8 || i == 13 || i == 18 || i == 23)) {
+      is_good = c == '-';
+      continue;
+    }
+    const int value = c >= '0' && c <= '9'   ? c - '0'
+                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                             : -1;
+    is_good = value >= 0;
+    if (!is_good) break;
+    auto& byte = out.bytes[digits / 2];
+    byte = static_cast<std::uint8_t>(byte << 4 | value);
+    ++digits;
+  }
+  if (!is_good)
+    return fail(Errc::malformed,
+                "uuid: must be 32 hexadecimal digits, with dashes as 8-4-4-4-12 or none", "\"{}\"",
+                cut_text(text, 64));
   return out;
 }
 

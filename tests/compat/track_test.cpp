@@ -92,16 +92,5 @@ TEST(compat_track, options_beyond_their_range_mean_its_end) {
   EXPECT_EQ(code_of(ByteTrack::create(.2F, .6F, .3F, 10, -1)), Errc::invalid_argument);
 }
 
-TEST(compat_track, uuids_are_read_with_and_without_dashes) {
-  const std::string text = "f81d4fae-7dec-41d0-a765-00a0c91e6bf6";
-  const auto uuid = compat::parse_uuid(text);
-  ASSERT_TRUE(uuid);
-  EXPECT_EQ(to_string(*uuid), text);
-  EXPECT_EQ(*compat::parse_uuid("F81D4FAE7DEC41D0A76500A0C91E6BF6"), *uuid);
-  for (const char* bad : {"", "f81d4fae", "f81d4fae-7dec-41d0-a765-00a0c91e6bfg",
-                          "f81d4fae7-dec-41d0-a765-00a0c91e6bf6"})
-    EXPECT_EQ(code_of(compat::parse_uuid(bad)), Errc::malformed) << bad;
-}
-
 }  // namespace
 }  // namespace halyard

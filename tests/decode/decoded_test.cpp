@@ -227,5 +227,25 @@ TEST(Classifier, reads_the_batch_element_asked_for_and_refuses_other_shapes) {
                                                  output_of(OutputRole::detection, {1, 6, 9})})));
 }
 
+TEST(Decoded, keeps_the_first_rows_of_all_that_it_has) {
+  Decoded decoded;
+  decoded.detections.resize(3);
+  decoded.rotated.resize(3);
+  decoded.keypoints_each = 2;
+  decoded.keypoints.resize(6);
+  decoded.keypoints[3].score = 1;
+  decoded.masks.channels = 4;
+  decoded.masks.coefficients.resize(12);
+  decoded.classes.resize(5);
+  decoded.keep_first(2);
+  EXPECT_EQ(decoded.detections.size(), 2U);
+  EXPECT_EQ(decoded.rotated.size(), 2U);
+  ASSERT_EQ(decoded.keypoints.size(), 4U);
+  EXPECT_EQ(decoded.keypoints[3].score, 1);
+  EXPECT_EQ(decoded.masks.coefficients.size(), 8U);
+  EXPECT_TRUE(decoded.masks.stored.empty());
+  EXPECT_EQ(decoded.classes.size(), 5U);
+}
+
 }  // namespace
 }  // namespace halyard::test

@@ -37,10 +37,12 @@ TEST_P(EveryTracker, follows_a_still_object_under_one_id) {
 TEST_P(EveryTracker, coasts_and_then_removes_a_track_that_is_not_seen) {
   Tracker tracker = make_tracker(GetParam(), [](auto& options) { options.max_coast = 1000ns; });
   update(tracker, {found(usual)}, 1000ns);
+  EXPECT_EQ(tracker.tracks()[0].last_box, usual);
   const auto coasting = update(tracker, {}, 2000ns);
   ASSERT_EQ(coasting.size(), 1U);
   EXPECT_EQ(coasting[0].state, TrackState::lost);
   EXPECT_EQ(coasting[0].detection, -1);
+  EXPECT_EQ(coasting[0].last_box, usual);
   EXPECT_TRUE(tracker.removed().empty());
   EXPECT_TRUE(update(tracker, {}, 2001ns).empty());
   ASSERT_EQ(tracker.removed().size(), 1U);

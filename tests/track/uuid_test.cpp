@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
+
+#include "support/result.h"
 
 namespace halyard {
 namespace {
@@ -41,6 +44,17 @@ TEST(Uuid, a_random_seed_is_another_each_time) {
   const auto b = UuidSeed::random();
   ASSERT_TRUE(a && b);
   EXPECT_NE(uuid_v4(*a, 1), uuid_v4(*b, 1));
+}
+
+TEST(Uuid, is_read_with_and_without_dashes) {
+  const std::string text = "f81d4fae-7dec-41d0-a765-00a0c91e6bf6";
+  const auto uuid = parse_uuid(text);
+  ASSERT_TRUE(uuid);
+  EXPECT_EQ(to_string(*uuid), text);
+  EXPECT_EQ(*parse_uuid("F81D4FAE7DEC41D0A76500A0C91E6BF6"), *uuid);
+  for (const char* bad : {"", "f81d4fae", "f81d4fae-7dec-41d0-a765-00a0c91e6bfg",
+                          "f81d4fae7-dec-41d0-a765-00a0c91e6bf6"})
+    EXPECT_EQ(code_of(parse_uuid(bad)), Errc::malformed) << bad;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 
 #include "halyard/compat/track.h"
 #include "halyard/decode.h"
+#include "halyard/dequantize.h"
 #include "halyard/description.h"
 #include "halyard/detection.h"
 #include "halyard/export.h"
@@ -268,9 +269,7 @@ class Decoder {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Computes real = (stored - zero_point) * scale into an f32 tensor of as many elements. Integers
-/// of 8, 16 and 32 bits. Errors: invalid_argument (types, counts), those of mapping.
-Status dequantize(const Tensor& input, float scale, std::int32_t zero_point, Tensor& output);
+using halyard::dequantize;
 
 }  // namespace halyard::compat
 HALYARD_EXPORTS_END

@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "halyard/detection.h"
@@ -76,7 +75,7 @@ class ByteTrack {
   const ByteTrackOptions& options() const noexcept;
 
  private:
-  friend class Decoder;
+  friend class Follower;
   struct Impl;
   explicit ByteTrack(std::shared_ptr<Impl> impl) noexcept;
   std::shared_ptr<Impl> impl_;
@@ -91,8 +90,7 @@ struct AnyTracker {
 /// The info of a track: uuid_v4(seed, id), its box, and its times.
 TrackInfo info_of(const Track& track, UuidSeed seed) noexcept;
 
-/// 32 hexadecimal digits, with or without dashes. Errors: malformed.
-Result<Uuid> parse_uuid(std::string_view text);
+using halyard::parse_uuid;
 
 }  // namespace halyard::compat
 HALYARD_EXPORTS_END

@@ -160,6 +160,18 @@ Result<ModelDescription> read_document(const nlohmann::json& tree) {
   return out;
 }
 
+enum class DocumentFormat : std::uint8_t { json, yaml, unknown };
+
+DocumentFormat format_of(const std::string& path) {
+  std::string extension = path.substr(std::min(path.rfind('.'), path.size()));
+  std::transform(extension.begin(), extension.end(), extension.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  if (extension == ".json") return DocumentFormat::json;
+  return extension == ".yaml" || extension == ".yml" ? DocumentFormat::yaml
+                                                     : DocumentFormat::unknown;
+}
+
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
@@ -194,17 +206,21 @@ Result<ModelDescription> ModelDescription::from_yaml(std::string_view text) {
 }
 
 Result<ModelDescription> ModelDescription::from_file(const std::string& path) {
-  std::string extension = path.substr(std::min(path.rfind('.'), path.size()));
-  std::transform(extension.begin(), extension.end(), extension.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  const bool is_json = extension == ".json";
-  if (!is_json && extension != ".yaml" && extension != ".yml") {
+  if (format_of(path) == DocumentFormat::unknown)
     return fail(Errc::invalid_argument, "path: must end in .json, .yaml or .yml", "{}", path);
-  }
+  return from_any_file(path);
+}
+
+Result<ModelDescription> ModelDescription::from_any_file(const std::string& path) {
+  const DocumentFormat format = format_of(path);
+  const bool is_yaml = format == DocumentFormat::yaml;
   HALYARD_TRY(const std::string text,
-              read_file(path, is_json ? DocumentLimits::json_bytes : DocumentLimits::yaml_bytes));
-  return is_json ? from_json(text) : from_yaml(text);
+              read_file(path, is_yaml ? DocumentLimits::yaml_bytes : DocumentLimits::json_bytes));
+  if (!is_yaml) {
+    auto out = from_json(text);
+    if (out || format == DocumentFormat::json) return out;
+  }
+  return from_yaml(text);
 }
 
 }  // namespace halyard

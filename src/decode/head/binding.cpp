@@ -6,24 +6,13 @@
 
 #include "base/text/format_error.h"
 #include "decode/description/shapes.h"
+#include "decode/matching.h"
 
 namespace halyard::decode {
 namespace {
 
-// Number of leading axes of extent 1 that the tensor lacks. Empty if the shapes differ otherwise.
-std::optional<std::size_t> missing_axes(const Tensor& tensor, const TensorPlan& plan) {
-  if (tensor.rank() > plan.shape.size()) return std::nullopt;
-  const std::size_t missing = plan.shape.size() - tensor.rank();
-  for (std::size_t i = 0; i < plan.shape.size(); ++i) {
-    if (i < missing ? plan.shape[i] != 1
-                    : plan.batch_axis != i && tensor.shape()[i - missing] != plan.shape[i])
-      return std::nullopt;
-  }
-  return missing;
-}
-
 bool tensor_fits(const Tensor& tensor, const TensorPlan& plan) {
-  return missing_axes(tensor, plan).has_value();
+  return missing_axes(tensor, plan.shape, plan.batch_axis).has_value();
 }
 
 const Tensor* named(std::span<const Tensor> tensors, const std::string& name) {
@@ -97,7 +86,7 @@ Status check_bound_quantization(const Quantization& quantization, DType dtype,
 
 Result<StoredAs> stored_as(const Tensor& tensor, const TensorPlan& plan) {
   StoredAs out;
-  out.missing = *missing_axes(tensor, plan);
+  out.missing = *missing_axes(tensor, plan.shape, plan.batch_axis);
   if (!is_stored_type(tensor.dtype()) || (plan.dtype && *plan.dtype != tensor.dtype())) {
     return fail(Errc::unsupported,
                 "outputs: dtype must be f32 f16 bf16 i8 u8 i16 or u16, as described",
@@ -124,20 +113,10 @@ Result<StoredAs> stored_as(const Tensor& tensor, const TensorPlan& plan) {
   return out;
 }
 
-std::size_t batch_extent(const Tensor& tensor, const TensorPlan& plan, std::size_t missing) {
-  const bool has_axis = plan.batch_axis && *plan.batch_axis >= missing;
-  return has_axis ? tensor.shape()[*plan.batch_axis - missing] : 1;
-}
-
-// One table of priors serves all images of a batch.
-bool is_shared(const TensorPlan& plan, std::size_t extent) {
-  return plan.role == OutputRole::priors && extent == 1;
-}
-
 Status check_batch(const Tensor& tensor, const TensorPlan& plan, std::size_t missing,
                    std::size_t batch) {
-  const std::size_t extent = batch_extent(tensor, plan, missing);
-  if (batch < extent || is_shared(plan, extent)) return {};
+  const std::size_t extent = batch_extent(tensor, plan.batch_axis, missing);
+  if (batch < extent || is_shared(plan.role, extent)) return {};
   return fail(Errc::invalid_argument, "batch: must be below the tensor's batch extent",
               "{}, {} has {}", batch, plan.path, extent);
 }
@@ -177,9 +156,9 @@ class FieldMaker {
 
  private:
   std::ptrdiff_t image(const Field& field, const TensorPlan& plan) const {
-    const std::size_t extent =
-        batch_extent(*binding_.tensors[field.tensor], plan, binding_.stored[field.tensor].missing);
-    return is_shared(plan, extent)
+    const std::size_t extent = batch_extent(*binding_.tensors[field.tensor], plan.batch_axis,
+                                            binding_.stored[field.tensor].missing);
+    return is_shared(plan.role, extent)
                ? 0
                : static_cast<std::ptrdiff_t>(batch_) * stride(field, plan.batch_axis);
   }

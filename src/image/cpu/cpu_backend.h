@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "base/system/parallel.h"
 #include "halyard/moved.h"
 #include "image/backend.h"
 #include "image/cpu/cpu_program.h"
-#include "image/cpu/parallel.h"
 
 namespace halyard::image {
 

@@ -274,6 +274,13 @@ TEST(Description, reads_files_by_extension) {
   }
   expect_wrong(ModelDescription::from_file(base + ".txt"), ".json, .yaml");
   expect_wrong(ModelDescription::from_file("noextension"), "noextension");
+  EXPECT_FAILS(ModelDescription::from_any_file(base + ".txt"), Errc::not_found);
+  for (const char* text : {v2_json, v1_yaml}) {
+    std::ofstream(base + ".txt") << text;
+    EXPECT_OK(ModelDescription::from_any_file(base + ".txt"));
+  }
+  std::ofstream(base + "_yaml.json") << v1_yaml;
+  EXPECT_FAILS(ModelDescription::from_any_file(base + "_yaml.json"), Errc::malformed);
   expect_refusal(ModelDescription::from_file(base + "_none.json"), Errc::not_found, "_none.json");
   std::ofstream(base + "_big.json") << std::string(DocumentLimits::json_bytes + 1, ' ');
   expect_refusal(ModelDescription::from_file(base + "_big.json"), Errc::exhausted, "4 MiB");

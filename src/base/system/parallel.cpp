@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs strips in a oneTBB arena of the given width.
-#include "image/cpu/parallel.h"
+#include "base/system/parallel.h"
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
@@ -20,7 +20,7 @@
 #include "base/text/log_format.h"
 #include "halyard/threads.h"
 
-namespace halyard::image {
+namespace halyard {
 
 struct Parallel::Arena {
   explicit Arena(std::size_t width) : arena(static_cast<int>(width)), slots(width) {}
@@ -117,4 +117,4 @@ void Parallel::run_wide(std::int32_t count, std::int32_t minimum, const Call& bo
   tsan_acquire(&arena.end);
 }
 
-}  // namespace halyard::image
+}  // namespace halyard

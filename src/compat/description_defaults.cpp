@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completes descriptions from programs and documents by the reference's conventions.
-#include "compat/lowered.h"
+#include "compat/description_defaults.h"
 
 #include <algorithm>
 #include <array>
@@ -15,14 +15,24 @@ constexpr std::array<OutputRole, 8> roles{OutputRole::detection,    OutputRole::
                                           OutputRole::segmentation, OutputRole::mask_coefficients,
                                           OutputRole::class_map,    OutputRole::classes};
 
-constexpr std::array<AxisName, 10> axis_names{
-    AxisName::batch,        AxisName::height,
-    AxisName::width,        AxisName::num_classes,
-    AxisName::num_features, AxisName::num_boxes,
-    AxisName::num_protos,   AxisName::num_anchors_x_features,
-    AxisName::padding,      AxisName::box_coords};
+constexpr std::array<Family, 2> families{Family::ultralytics, Family::modelpack};
 
 constexpr std::array<const char*, 4> versions{"yolov5", "yolov8", "yolo11", "yolo26"};
+
+// Both count the same axes in the same order.
+constexpr AxisName axis_of(DimName name) noexcept {
+  return static_cast<AxisName>(static_cast<int>(name) + static_cast<int>(AxisName::batch));
+}
+static_assert(axis_of(DimName::num_protos) == AxisName::num_protos &&
+              axis_of(DimName::box_coords) == AxisName::box_coords);
+
+// The entry of an enumerator.
+template <class T, std::size_t N, class E>
+Result<T> entry(const std::array<T, N>& table, E enumerator, const char* rule) {
+  const auto index = static_cast<std::size_t>(enumerator);
+  if (index < N) return table[index];
+  return fail(Errc::invalid_argument, rule, "{}", index);
+}
 
 bool is_grid(const OutputDescription& output) {
   return output.encoding ? *output.encoding == BoxEncoding::anchor : !output.anchors.empty();
@@ -61,33 +71,6 @@ std::optional<bool> declared_units(const ModelDescription& description) {
   return std::nullopt;
 }
 
-void add_expected(Lowered& out, const OutputDescription& output) {
-  ExpectedTensor tensor{output.name, output.shape, std::nullopt, output.role == OutputRole::priors,
-                        output.quantization};
-  const auto batch = std::find(output.axes.begin(), output.axes.end(), AxisName::batch);
-  if (batch != output.axes.end())
-    tensor.batch_axis = static_cast<std::size_t>(batch - output.axes.begin());
-  else if (output.axes.empty() && !output.shape.empty())
-    tensor.batch_axis = 0;
-  out.tensors.push_back(std::move(tensor));
-}
-
-void list_tensors(Lowered& out) {
-  for (const OutputDescription& output : out.description.outputs) {
-    if (output.role == OutputRole::segmentation && output.parts.empty()) {
-      out.segmentation = out.tensors.size();
-      out.segmentation_output = output;
-    }
-    if (output.role == OutputRole::prototypes) {
-      out.has_masks = true;
-      out.prototypes = out.tensors.size();
-    }
-    if (output.parts.empty()) add_expected(out, output);
-    for (const OutputDescription& part : output.parts)
-      add_expected(out, part);
-  }
-}
-
 bool has_levels(const ModelDescription& description) {
   return std::any_of(
       description.outputs.begin(), description.outputs.end(), [](const OutputDescription& output) {
@@ -116,19 +99,17 @@ void use_unit_input(ModelDescription& description) {
 }
 
 // Uses halyard::Decoder's own units: pixels, whatever the tensors contain.
-Status use_pixels(Lowered& out) {
+Status use_pixels(CompletedModel& out) {
   const bool are_fractions = declared_units(out.description).value_or(false);
   out.normalized = false;
-  if (out.input) return {};
-  if (are_fractions)
-    return make_error(Errc::invalid_argument,
-                      "input_dims: boxes in fractions need the size of the network's input");
-  if (!out.has_masks) return {};
+  if (out.input || (!are_fractions && !out.prototypes)) return {};
   return make_error(Errc::invalid_argument,
-                    "input_dims: masks need the size of the network's input");
+                    are_fractions
+                        ? "input_dims: boxes in fractions need the size of the network's input"
+                        : "input_dims: masks need the size of the network's input");
 }
 
-void choose_units(Lowered& out) {
+void choose_units(CompletedModel& out) {
   ModelDescription& description = out.description;
   out.normalized = declared_units(description);
   if (has_grids(description)) {
@@ -137,8 +118,8 @@ void choose_units(Lowered& out) {
     return;
   }
   if (has_levels(description)) {
-    out.scale = out.input ? BoxScale::by_input : BoxScale::none;
-    out.normalized = out.input.has_value();
+    out.is_scaled = out.input.has_value();
+    out.normalized = out.is_scaled;
     return;
   }
   for (OutputDescription& output : description.outputs) {
@@ -146,27 +127,13 @@ void choose_units(Lowered& out) {
     if (output.role == OutputRole::detection || output.role == OutputRole::boxes)
       output.box_units = BoxUnits::pixels;
   }
-  if (out.has_masks && out.normalized == false && out.input) {
-    out.scale = BoxScale::by_input;
+  if (out.prototypes && out.normalized == false && out.input) {
+    out.is_scaled = true;
     out.normalized = true;
   }
 }
 
-}  // namespace
-
-Result<Lowered> lower(const ModelDescription& document, std::optional<Size> input_dims,
-                      Convention convention) {
-  HALYARD_RETURN_IF_ERROR(validate(document));
-  Lowered out;
-  out.description = document;
-  ModelDescription& description = out.description;
-  if (input_dims) {
-    if (input_dims->width <= 0 || input_dims->height <= 0)
-      return fail(Errc::invalid_argument, "input_dims: width and height must be above 0", "{} x {}",
-                  input_dims->width, input_dims->height);
-    description.input = *input_dims;
-  }
-  if (description.input.width > 0 && description.input.height > 0) out.input = description.input;
+void complete_outputs(ModelDescription& description, Convention convention) {
   for (OutputDescription& output : description.outputs) {
     // A class map beside other outputs is ignored.
     if (output.role == OutputRole::class_map && output.family == Family::modelpack)
@@ -174,7 +141,33 @@ Result<Lowered> lower(const ModelDescription& document, std::optional<Size> inpu
     complete_axes(output, description);
     if (convention == Convention::reference) complete_quantization(output);
   }
-  HALYARD_TRY(const Arrangement arrangement, arrangement_of(description));
+}
+
+void find_outputs(CompletedModel& out) {
+  out.outputs = OutputMatcher(out.description);
+  const auto& outputs = out.outputs.outputs();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].role == OutputRole::segmentation) out.segmentation = i;
+    if (outputs[i].role == OutputRole::prototypes) out.prototypes = i;
+  }
+}
+
+}  // namespace
+
+Result<CompletedModel> complete(const ModelDescription& document, std::optional<Size> input_dims,
+                                Convention convention) {
+  HALYARD_RETURN_IF_ERROR(validate(document));
+  CompletedModel out;
+  out.description = document;
+  Size& input = out.description.input;
+  input = input_dims.value_or(input);
+  const bool is_known = input.width > 0 && input.height > 0;
+  if (input_dims && !is_known)
+    return fail(Errc::invalid_argument, "input_dims: width and height must be above 0", "{} x {}",
+                input.width, input.height);
+  if (is_known) out.input = input;
+  complete_outputs(out.description, convention);
+  HALYARD_TRY(const Arrangement arrangement, arrangement_of(out.description));
   out.model_type = to_string(arrangement);
   out.has_boxes =
       arrangement != Arrangement::modelpack_seg && arrangement != Arrangement::semantic_seg;
@@ -182,50 +175,45 @@ Result<Lowered> lower(const ModelDescription& document, std::optional<Size> inpu
                    arrangement == Arrangement::yolo_split_obb_det ||
                    arrangement == Arrangement::yolo_end_to_end_obb_det ||
                    arrangement == Arrangement::yolo_per_scale_obb_det;
-  list_tensors(out);
+  find_outputs(out);
   if (convention == Convention::native) HALYARD_RETURN_IF_ERROR(use_pixels(out));
   if (convention == Convention::reference) choose_units(out);
   return out;
 }
 
+namespace {
+
+Status describe(const Output& from, OutputDescription& to) {
+  HALYARD_TRY(to.role, entry(roles, from.kind, "kind: no such kind of output"));
+  HALYARD_TRY(to.family, entry(families, from.family, "family: no such decoder"));
+  if (!from.anchors.empty() && from.kind != OutputKind::detection)
+    return make_error(Errc::invalid_argument, "anchors: only valid for detections");
+  if (from.normalized && from.kind != OutputKind::detection && from.kind != OutputKind::boxes)
+    return make_error(Errc::invalid_argument, "normalized: only valid for detections and boxes");
+  to.shape = from.shape;
+  for (const DimName name : from.dims) {
+    if (name > DimName::box_coords)
+      return fail(Errc::invalid_argument, "dims: no such axis", "{}", static_cast<int>(name));
+    to.axes.push_back(axis_of(name));
+  }
+  if (from.is_quantized || from.scale != 1 || from.zero_point != 0)
+    to.quantization = Quantization::per_tensor(from.scale, from.zero_point);
+  to.anchors = from.anchors;
+  if (!to.anchors.empty()) to.encoding = BoxEncoding::anchor;
+  if (from.normalized) to.box_units = *from.normalized ? BoxUnits::fraction : BoxUnits::pixels;
+  return {};
+}
+
+}  // namespace
+
 Result<ModelDescription> describe(std::span<const Output> outputs,
                                   std::optional<DecoderVersion> version) {
   ModelDescription out;
   if (version) {
-    const auto index = static_cast<std::size_t>(*version);
-    if (index >= versions.size())
-      return fail(Errc::invalid_argument, "decoder_version: no such version", "{}", index);
-    out.decoder_version = versions[index];
+    HALYARD_TRY(out.decoder_version, entry(versions, *version, "decoder_version: no such version"));
   }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const Output& from = outputs[i];
-    const auto kind = static_cast<std::size_t>(from.kind);
-    if (kind >= roles.size())
-      return fail(Errc::invalid_argument, "outputs: no such kind", "outputs[{}]: {}", i, kind);
-    if (from.family != OutputFamily::ultralytics && from.family != OutputFamily::modelpack)
-      return fail(Errc::invalid_argument, "outputs: no such decoder", "outputs[{}]: {}", i,
-                  static_cast<int>(from.family));
-    if (!from.anchors.empty() && from.kind != OutputKind::detection)
-      return fail(Errc::invalid_argument, "anchors: only valid for detections", "outputs[{}]", i);
-    if (from.normalized && from.kind != OutputKind::detection && from.kind != OutputKind::boxes)
-      return fail(Errc::invalid_argument, "normalized: only valid for detections and boxes",
-                  "outputs[{}]", i);
-    OutputDescription& to = out.outputs.emplace_back();
-    to.role = roles[kind];
-    to.family = from.family == OutputFamily::modelpack ? Family::modelpack : Family::ultralytics;
-    to.shape = from.shape;
-    for (const DimName name : from.dims) {
-      const auto at = static_cast<std::size_t>(name);
-      if (at >= axis_names.size())
-        return fail(Errc::invalid_argument, "dims: no such axis", "outputs[{}]: {}", i, at);
-      to.axes.push_back(axis_names[at]);
-    }
-    if (from.is_quantized || from.scale != 1 || from.zero_point != 0)
-      to.quantization = Quantization::per_tensor(from.scale, from.zero_point);
-    to.anchors = from.anchors;
-    if (!to.anchors.empty()) to.encoding = BoxEncoding::anchor;
-    if (from.normalized) to.box_units = *from.normalized ? BoxUnits::fraction : BoxUnits::pixels;
-  }
+  for (const Output& from : outputs)
+    HALYARD_RETURN_IF_ERROR(describe(from, out.outputs.emplace_back()));
   return out;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parallel: spreads strips of work over threads. Only parallel.cpp of this layer uses oneTBB.
+// Parallel: spreads strips of work over threads. Only parallel.cpp of the library uses oneTBB.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
-namespace halyard::image {
+namespace halyard {
 
 /// Runs work on up to `threads` threads (0: all cores). Threads start at the first run that uses
 /// more than one.
@@ -50,4 +50,4 @@ class Parallel {
   std::unique_ptr<Arena> arena_;
 };
 
-}  // namespace halyard::image
+}  // namespace halyard

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strips over threads, and a child of fork(), which has none of its parent's threads.
-#include "image/cpu/parallel.h"
+#include "base/system/parallel.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,11 @@
 #include <atomic>
 #include <vector>
 
+#include "halyard/threads.h"
 #include "support/in_child.h"
+#include "support/thread_gate.h"
 
-namespace halyard::image {
+namespace halyard {
 namespace {
 
 // What one run did: the calls for each item, the strips, and whether each slot had one caller at a
@@ -48,6 +50,28 @@ TEST(Parallel, covers_every_item_once_in_slots_of_one_thread_each) {
   }
 }
 
+TEST(Parallel, does_two_pieces_of_work_side_by_side) {
+  Parallel parallel(2);
+  const Strips run(parallel, 2, 1);
+  EXPECT_TRUE(run.is_each_once());
+  EXPECT_EQ(run.count, 2);
+}
+
+TEST(Parallel, is_one_strip_where_threads_are_refused) {
+  const test::ThreadLimit none(0);
+  Parallel parallel(2);
+  const Strips run(parallel, 2, 1);
+  EXPECT_TRUE(run.is_each_once());
+}
+
+TEST(Parallel, does_each_item_once_where_threads_are_refused_after_they_were_asked_for) {
+  ASSERT_EQ(startable_threads(1), 1U);
+  const test::ThreadLimit none(0);
+  Parallel parallel(2);
+  const Strips run(parallel, 2, 1);
+  EXPECT_TRUE(run.is_each_once());
+}
+
 TEST(Parallel, of_a_child_whose_threads_are_lost_is_one_strip) {
   Parallel parallel(2);
   const Strips before(parallel, 64, 1);
@@ -65,4 +89,4 @@ TEST(Parallel, of_a_child_whose_threads_are_lost_is_one_strip) {
 }
 
 }  // namespace
-}  // namespace halyard::image
+}  // namespace halyard
