@@ -295,7 +295,8 @@ class Topic {
       return receive(inline_bytes, [&](const Tensor& frame) -> Result<T> {
         HALYARD_TRY(const auto map, frame.map(Access::read));
         HALYARD_TRY(const auto bytes, map.template flat<const std::uint8_t>());
-        if (size > bytes.size()) return make_error(Errc::malformed, "message: ends early");
+        if (size > bytes.size())
+          return make_error(Errc::malformed, "message: its frame must hold all its bytes");
         return MessageSerializer<T>::read(std::as_bytes(bytes.first(size)));
       });
     } else {

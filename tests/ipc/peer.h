@@ -14,7 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <iostream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -86,6 +86,12 @@ class Peer {
     ::close(from_child[1]);
     in_ = ::fdopen(to_child[1], "w");
     out_ = ::fdopen(from_child[0], "r");
+  }
+  /// The same, and hears `greeting` from it; the test fails here where it says something else.
+  Peer(const std::string& role, const std::string& arguments, const std::string& greeting)
+      : Peer(role, arguments) {
+    const std::string said = hear();
+    if (said != greeting) throw std::runtime_error("peer " + role + " says \"" + said + "\"");
   }
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;

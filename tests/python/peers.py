@@ -2,6 +2,7 @@
 """Other processes for the tests of pools and topics, in a namespace of this test's own. Imported
 before halyard: the environment is read once."""
 import atexit
+import contextlib
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ os.environ["HALYARD_NAMESPACE"] = NAMESPACE
 FOLDER = os.path.join(os.environ.get("HALYARD_SHM_DIR", "/dev/shm"), f"halyard-{os.getuid()}",
                       NAMESPACE)
 OWNER = os.getpid()
+numbers = iter(range(1, 10000))
 
 
 @atexit.register
@@ -59,20 +61,16 @@ class Peer:
             self.process.kill()
         self.process.wait(20)
         for stream in (self.process.stdin, self.process.stdout):
-            try:
+            with contextlib.suppress(BrokenPipeError):
                 stream.close()
-            except BrokenPipeError:
-                pass
 
 
-def address(array):
-    return array.__array_interface__["data"][0]
+def next_name():
+    return f"test/topic_{next(numbers)}"
 
 
-def open_descriptors():
-    return len(os.listdir("/proc/self/fd"))
-
-
-def resident_bytes():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+def pair(type=None, **options):
+    """Two endpoints of a topic of its own."""
+    import halyard as ef
+    name, type = next_name(), type or ef.Tensor
+    return ef.Topic(name, type, **options), ef.Topic(name, type, **options)

@@ -10,6 +10,7 @@ import pytest
 
 import halyard as ef
 import models
+from helpers import fails, open_descriptors
 
 F = ef.PixelFormat
 MEM = ef.TensorMemory.MEM
@@ -126,9 +127,8 @@ def calls_with(bad):
 @pytest.mark.parametrize("name", calls_with(Raising(KeyError())))
 def test_what_the_code_of_an_argument_raises_reaches_the_program(name, kind):
     error = kind("of the argument's own")
-    with pytest.raises(kind) as raised:
-        calls_with(Raising(error))[name]()
-    assert raised.value is error
+    raised = fails(kind, lambda: calls_with(Raising(error))[name]())
+    assert raised is error
 
 
 @pytest.mark.parametrize("name", calls_with(Raising(KeyError())))
@@ -195,8 +195,7 @@ def endless_calls():
 def test_sequences_are_read_up_to_the_first_item_too_many(name):
     call, item, most = endless_calls()[name]
     endless = Counted(item)
-    with pytest.raises((ValueError, TypeError)):
-        call(endless)
+    fails((ValueError, TypeError), lambda: call(endless))
     assert endless.read <= most
 
 
@@ -207,8 +206,7 @@ def test_class_colours_are_read_as_far_as_they_are_taken():
 
 
 def test_long_sequences_say_how_many_were_expected():
-    with pytest.raises(ef.InvalidArgumentError, match=r"1 to 8 axes \(more than 8\)"):
-        ef.Tensor(range(10**9))
+    fails(ef.InvalidArgumentError, r"1 to 8 axes \(more than 8\)", lambda: ef.Tensor(range(10**9)))
     with pytest.raises(ef.InvalidArgumentError, match=r"R G B A \(3\)"):
         ef.ImageProcessor().convert(image(), image(), letterbox=[1, 2, 3])
 
@@ -217,15 +215,11 @@ LATIN = os.fsdecode(b"\xff.jpg")
 
 
 def test_messages_keep_their_class_whatever_bytes_they_carry(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"\\xff.jpg"):
-        ef.Tensor.load(LATIN)
-    with pytest.raises(ef.MissingFileError):
-        ef.load(LATIN)
+    fails(FileNotFoundError, r"\\xff.jpg", lambda: ef.Tensor.load(LATIN))
+    fails(ef.MissingFileError, lambda: ef.load(LATIN))
     for text in ('{"outputs": \u00e9}', '{"\u00e9', '["\x00\u00e9\u20ac\U0001f600'):
-        with pytest.raises(ef.DataError):
-            ef.Decoder.new_from_json_str(text)
-        with pytest.raises(ef.Error):
-            ef.Decoder.new_from_yaml_str(text)
+        fails(ef.DataError, lambda: ef.Decoder.new_from_json_str(text))
+        fails(ef.Error, lambda: ef.Decoder.new_from_yaml_str(text))
     for text in ("a" + "\u00e9" * 60, "\u20ac" * 40, "\U0001f600" * 40):
         with pytest.raises(ef.DataError, match="\u00e9|\u20ac|\U0001f600") as raised:
             ef.TrackInfo(text, [0, 0, 1, 1], 1, 0, 0)
@@ -250,8 +244,7 @@ LONE = "\udcff"
     lambda: ef.ImageProcessor().create_image(4, 4, compression=LONE),
     lambda: ef.ImageProcessor().convert(image(), image(), normalize=LONE)])
 def test_texts_with_lone_surrogates_are_value_errors(call):
-    with pytest.raises(ValueError):
-        call()
+    fails(ValueError, call)
 
 
 def test_spans_show_any_text(tmp_path):
@@ -273,12 +266,10 @@ def test_wrong_types_inside_configurations_are_type_errors():
         overlap, fit, pad = 0.2, ef.Fit.Stretch, "four"
 
     none = np.zeros((0, 4)), np.zeros(0), np.zeros(0, np.int64)
-    for call in (lambda: ef.merge_tiled_detections(*none, Config()),
-                 lambda: ef.ImageProcessor().plan_tiles(8, 8, Config()),
-                 lambda: ef.Decoder.new_from_outputs([3]),
-                 lambda: setattr(ef.Tensor([4], "uint8"), "quantization", 3)):
-        with pytest.raises(TypeError):
-            call()
+    fails(TypeError, lambda: ef.merge_tiled_detections(*none, Config()),
+          lambda: ef.ImageProcessor().plan_tiles(8, 8, Config()),
+          lambda: ef.Decoder.new_from_outputs([3]),
+          lambda: setattr(ef.Tensor([4], "uint8"), "quantization", 3))
 
 
 def shared():
@@ -293,7 +284,7 @@ def test_states_of_shared_tensors_are_checked_value_by_value():
     assert (same.width, same.height, same.format) == (8, 4, F.Nv12)
     plain = ef.Tensor([4, 3], "uint8", ef.TensorMemory.SHM)
     assert ef.Tensor._from_shared(plain._borrowed_fd, plain._shared_state()).shape == (4, 3)
-    files = len(os.listdir("/proc/self/fd"))
+    files = open_descriptors()
     odd = [None, -1, 2**70, 2**63, "x", b"", (), [], {}, [[]], [(1,)], [(1, 2, 3)], [(-1, 2)],
            [(2**40, 64), (0, 64)], 1.5, [2**62] * 3, Raising(TypeError()), "nosuch", "rgb",
            "float64"]
@@ -301,10 +292,8 @@ def test_states_of_shared_tensors_are_checked_value_by_value():
         whole, fd = tensor._shared_state(), tensor._borrowed_fd
         for count in range(9):
             if count != 8:
-                with pytest.raises(ValueError, match="8 values"):
-                    ef.Tensor._from_shared(fd, whole[:count])
-        with pytest.raises(ValueError):
-            ef.Tensor._from_shared(fd, whole + (1,))
+                fails(ValueError, "8 values", lambda: ef.Tensor._from_shared(fd, whole[:count]))
+        fails(ValueError, lambda: ef.Tensor._from_shared(fd, whole + (1,)))
         for i in range(8):
             for value in odd:
                 try:
@@ -316,7 +305,7 @@ def test_states_of_shared_tensors_are_checked_value_by_value():
         for number in (-1, 2**31, None, "x", 10**6):
             with pytest.raises((ef.Error, TypeError, OverflowError)):
                 ef.Tensor._from_shared(number, whole)
-    assert len(os.listdir("/proc/self/fd")) == files
+    assert open_descriptors() == files
     assert np.asarray(t).shape == (6, 8)  # its own descriptor was not closed
 
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of others as every call takes them: what exporters leave out, contradict or repeat, and
 arrays that change while Python code of another argument runs."""
+import contextlib
 import ctypes
 import io
 import mmap
 from array import array
 
+from helpers import fails
 import models
 import numpy as np
 import pytest
@@ -185,8 +187,7 @@ def test_a_buffer_that_contradicts_itself_is_refused_and_given_back(lie):
                  lambda: ef.ByteTrack().update(boxes, scores, e, 1),
                  lambda: drawn(boxes, [e]), lambda: drawn(e, ()),
                  lambda: ef.ImageProcessor().draw_decoded_masks(e, boxes, scores, labels)):
-        with pytest.raises((RuntimeError, TypeError, ValueError, BufferError)):
-            call()
+        fails((RuntimeError, TypeError, ValueError, BufferError), call)
         assert e.out == 0
 
 
@@ -206,8 +207,7 @@ def test_raw_bytes_are_taken_of_any_contiguous_exporter():
         ef.Tensor.load_from_bytes(np.zeros(99, np.uint8)[::2])
     assert e.out == 0
     e.length = -1
-    with pytest.raises(RuntimeError, match="negative"):
-        ef.Tensor.load_from_bytes(e)
+    fails(RuntimeError, "negative", lambda: ef.Tensor.load_from_bytes(e))
 
 
 def repeated(shape=(4, 6, 3), dtype=np.uint8):
@@ -228,12 +228,10 @@ def test_arrays_whose_elements_share_bytes_are_read_and_never_written(make):
     assert np.asarray(t).tolist() == want and filled([4, 6, 3], "uint8", a) == want
     assert not np.asarray(t).flags.writeable
     ones = np.ones((4, 6, 3), np.uint8)
-    for call in (lambda: t.from_numpy(ones), lambda: image().normalize_to_numpy(a),
-                 lambda: ef.ImageProcessor().draw_decoded_masks(a, BOXES, *scores_and_labels()),
-                 lambda: ef.ImageProcessor().tile_into(image(), a, ef.TilingConfig(2, 2)),
-                 lambda: ef.Tensor.from_dlpack(a).from_numpy(ones)):
-        with pytest.raises(ef.AccessError):
-            call()
+    fails(ef.AccessError, lambda: t.from_numpy(ones), lambda: image().normalize_to_numpy(a),
+          lambda: ef.ImageProcessor().draw_decoded_masks(a, BOXES, *scores_and_labels()),
+          lambda: ef.ImageProcessor().tile_into(image(), a, ef.TilingConfig(2, 2)),
+          lambda: ef.Tensor.from_dlpack(a).from_numpy(ones))
     with pytest.raises(BufferError, match="read-only"):
         t.map()[0] = 1
     assert a.tolist() == want
@@ -284,8 +282,7 @@ class Interrupts:
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, MemoryError])
 def test_interrupts_of_an_array_interface_pass_through(kind):
-    with pytest.raises(kind):
-        ef.Tensor.from_array(Interrupts(kind))
+    fails(kind, lambda: ef.Tensor.from_array(Interrupts(kind)))
 
 
 class Array:
@@ -345,14 +342,11 @@ def test_an_accumulator_that_is_finalized_by_the_placement_of_a_tile():
     class Placement:
         def __getattr__(self, name):
             if name == "letterbox":
-                try:
+                with contextlib.suppress(ef.Error):
                     frame.finalize()
-                except ef.Error:
-                    pass
             return getattr(placements[0], name)
 
-    with pytest.raises(ef.Error, match="finalized"):
-        frame.push_tile(BOXES, *scores_and_labels(), Placement())
+    fails(ef.Error, "finalized", lambda: frame.push_tile(BOXES, *scores_and_labels(), Placement()))
 
 
 def test_a_span_that_its_own_arguments_close_or_change(tmp_path):
@@ -370,15 +364,12 @@ def test_a_span_that_its_own_arguments_close_or_change(tmp_path):
 
         class Opens:
             def __str__(self):
-                try:
+                with contextlib.suppress(ValueError, RecursionError):
                     other.__enter__()
-                except (ValueError, RecursionError):
-                    pass
                 return "text"
 
         other = ef._core._Span("opening", {"a": Opens()})
-        with pytest.raises(ValueError, match="open"):
-            other.__enter__()
+        fails(ValueError, "open", lambda: other.__enter__())
         other.__exit__()
     assert "closing" in (tmp_path / "trace.json").read_text()
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from parties import app
+from helpers import fails
 
 import halyard as ef
 
@@ -22,11 +23,8 @@ def test_arrays_are_copied_whatever_the_order_of_axes():
     back = np.zeros((1, 3, 64, 100), np.uint8)
     buffer.copy_to(back)
     assert (back == pixels.transpose(0, 3, 1, 2)).all()
-    with pytest.raises(ValueError, match=r"wanted \[1, 3, 64, 100\]"):
-        buffer.copy_from(pixels)
-    with pytest.raises(ValueError, match="order"):
-        buffer.copy_to(back, "CHWN")
-    with pytest.raises(ValueError, match="uint8"):
-        buffer.copy_from(pixels.astype(np.float32), "NHWC")
+    fails(ValueError, r"wanted \[1, 3, 64, 100\]", lambda: buffer.copy_from(pixels))
+    fails(ValueError, "order", lambda: buffer.copy_to(back, "CHWN"))
+    fails(ValueError, "uint8", lambda: buffer.copy_from(pixels.astype(np.float32), "NHWC"))
     with buffer.submit(), pytest.raises(TimeoutError):
         buffer.copy_to(back, timeout=0.06)

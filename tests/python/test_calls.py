@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls with arguments that do not fit: Python's words, whoever is called."""
 import inspect
-import subprocess
 import sys
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 
 import halyard
 import models
+from helpers import fails, run_python
 from halyard import _calls, _core, edgefirst
 
 
@@ -87,10 +87,9 @@ WRONG = [
 
 @pytest.mark.parametrize("call, text", WRONG, ids=[text[:60] for _, text in WRONG])
 def test_what_does_not_fit_is_said_in_the_words_of_python(call, text):
-    with pytest.raises(TypeError) as raised:
-        call()
-    assert str(raised.value) == text
-    assert "incompatible" not in str(raised.value.__context__)
+    raised = fails(TypeError, call)
+    assert str(raised) == text
+    assert "incompatible" not in str(raised.__context__)
 
 
 @pytest.mark.parametrize("call", [
@@ -98,8 +97,7 @@ def test_what_does_not_fit_is_said_in_the_words_of_python(call, text):
     lambda: halyard.open("x", loop=1), lambda: halyard.Model("x.onnx", imgsz=3),
     lambda: halyard.imwrite("x.png"), lambda: halyard.Overlay(colour=3)])
 def test_functions_of_python_have_them_too(call):
-    with pytest.raises(TypeError, match="unexpected keyword argument|missing 1 required"):
-        call()
+    fails(TypeError, "unexpected keyword argument|missing 1 required", call)
 
 
 def functions():
@@ -136,11 +134,9 @@ def test_failed_calls_hold_nothing():
     decoder, value = models.decoder(), object()
     counts = sys.getrefcount(decoder), sys.getrefcount(value)
     for _ in range(100):
-        for call in (lambda: decoder.decode(value, nothing=value),
-                     lambda: decoder.decode(value, value, value, value),
-                     lambda: halyard.Decoder(value, nothing=value)):
-            with pytest.raises(TypeError):
-                call()
+        fails(TypeError, lambda: decoder.decode(value, nothing=value),
+              lambda: decoder.decode(value, value, value, value),
+              lambda: halyard.Decoder(value, nothing=value))
     assert (sys.getrefcount(decoder), sys.getrefcount(value)) == counts
 
 
@@ -150,20 +146,17 @@ def test_what_cannot_be_explained_keeps_the_list_of_signatures(explain):
                f"halyard._calls.explain = lambda *_: {explain}\n"
                "try:\n    halyard.Decoder(1, 2, nothing=3)\n"
                "except TypeError as error:\n    print(error, error.__context__)")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                          timeout=100)
+    done = run_python("-c", program, timeout=100)
     assert "__init__(): incompatible function arguments" in done.stdout, done.stderr
     assert done.stdout.endswith("None\n")
     assert _calls.explain(FUNCTIONS["Decoder.decode"], [models.decoder(), [1]], {}) is None
 
 
 def test_errors_of_arguments_that_fit_stay_as_they_are():
-    with pytest.raises(TypeError, match="^dst: must be a Tensor, not int$"):
-        P().convert(image(), 3)
-    with pytest.raises(TypeError, match="^width: must be an int, not str$"):
-        halyard.Tensor.image("8", 8, "rgb")
-    with pytest.raises(ValueError, match="is not a known pixel format"):
-        halyard.Tensor.image(8, 8, "rbg")
+    fails(TypeError, "^dst: must be a Tensor, not int$", lambda: P().convert(image(), 3))
+    fails(TypeError, "^width: must be an int, not str$",
+          lambda: halyard.Tensor.image("8", 8, "rgb"))
+    fails(ValueError, "is not a known pixel format", lambda: halyard.Tensor.image(8, 8, "rbg"))
     assert models.decoder() != 3 and not models.decoder() == np.zeros(1)
 
 
@@ -193,13 +186,11 @@ class TestFunctionsOfPython:
          "Detections() got an unexpected keyword argument 'scores'"),
     ])
     def test_name_the_parameter(self, call, says):
-        with pytest.raises(TypeError) as raised:
-            call(self)
-        assert str(raised.value).startswith(says)
+        raised = fails(TypeError, lambda: call(self))
+        assert str(raised).startswith(says)
 
     def test_leave_all_other_errors_as_they_are(self):
-        with pytest.raises(TypeError, match="missing 1 required positional argument: 'path'"):
-            halyard.imread()
+        fails(TypeError, "missing 1 required positional argument: 'path'", lambda: halyard.imread())
 
         def breaks(array):
             raise TypeError("of the engine")

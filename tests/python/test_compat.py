@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """halyard.compat: programs that import edgefirst_hal, when asked and never by default."""
-import subprocess
 import sys
 import types
 import zipfile
@@ -9,6 +8,7 @@ import pytest
 
 import halyard as ef
 import halyard.compat
+from helpers import fails, run_python
 
 
 @pytest.fixture
@@ -17,11 +17,6 @@ def clean(monkeypatch):
         monkeypatch.delitem(sys.modules, name, raising=False)
     yield
     halyard.compat.uninstall()
-
-
-def run(*arguments, cwd=None):
-    return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True,
-                          cwd=cwd)
 
 
 def test_the_name_resolves_to_this_package(clean):
@@ -40,23 +35,23 @@ def test_the_real_one_is_not_replaced(clean, monkeypatch):
     real = types.ModuleType("edgefirst_hal")
     real.__file__ = "/somewhere/edgefirst_hal/__init__.py"
     monkeypatch.setitem(sys.modules, "edgefirst_hal", real)
-    with pytest.raises(RuntimeError, match="/somewhere/edgefirst_hal"):
-        halyard.compat.install()
+    fails(RuntimeError, "/somewhere/edgefirst_hal", lambda: halyard.compat.install())
     assert sys.modules["edgefirst_hal"] is real and not halyard.compat.is_installed()
     halyard.compat.uninstall()
     assert sys.modules["edgefirst_hal"] is real
 
 
 def test_nothing_happens_unless_it_is_asked_for():
-    done = run("-c", "import sys, halyard, halyard.compat; print('edgefirst_hal' in sys.modules)")
+    done = run_python(
+        "-c", "import sys, halyard, halyard.compat; print('edgefirst_hal' in sys.modules)")
     assert done.stdout.strip() == "False", done.stderr
 
 
 def test_it_needs_no_import_of_its_own():
-    done = run("-c", "import halyard; halyard.compat.install(); import edgefirst_hal as ef; "
+    done = run_python("-c", "import halyard; halyard.compat.install(); import edgefirst_hal as ef; "
                "print(ef is halyard.edgefirst); halyard.nothing")
     assert done.stdout.strip() == "True" and "no attribute 'nothing'" in done.stderr
-    done = run("-W", "error", "-m", "halyard.compat", "--help")
+    done = run_python("-W", "error", "-m", "halyard.compat", "--help")
     assert "RuntimeWarning" not in done.stderr
 
 
@@ -64,10 +59,10 @@ def test_a_program_runs_without_a_change(tmp_path):
     program = tmp_path / "program.py"
     program.write_text("import sys\nimport edgefirst_hal as hal\n"
                        "print(hal.__version__, hal.Tensor([2, 3]).shape, sys.argv[1])\n")
-    done = run("-m", "halyard.compat", program, "word")
+    done = run_python("-m", "halyard.compat", program, "word")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [ef.__version__, "[2,", "3]", "word"]
-    assert run("-m", "halyard.compat").returncode != 0
+    assert run_python("-m", "halyard.compat").returncode != 0
 
 
 def test_a_program_finds_its_neighbours_and_not_those_of_the_folder_one_stands_in(tmp_path):
@@ -88,7 +83,7 @@ def test_a_program_finds_its_neighbours_and_not_those_of_the_folder_one_stands_i
             archive.write(there / "whole" / name, name)
     for program in (there / "program.py", "../there/program.py", "link.py", there / "whole",
                     there / "packed.zip"):
-        plain = run(program, cwd=here)
+        plain = run_python(program, cwd=here)
         assert plain.returncode == 0, plain.stderr
         assert "here" not in plain.stdout.splitlines()
-        assert run("-m", "halyard.compat", program, cwd=here).stdout == plain.stdout
+        assert run_python("-m", "halyard.compat", program, cwd=here).stdout == plain.stdout

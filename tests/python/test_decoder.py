@@ -3,13 +3,13 @@
 import gc
 import json
 import sys
-import threading
 
 import numpy as np
 import pytest
 
 import halyard as ef
 import models
+from helpers import fails, in_threads
 
 BOXES = models.pixels([box for box, _, _ in models.OBJECTS])
 
@@ -112,15 +112,12 @@ def test_settings_are_read_and_written():
     assert len(decoder.decode([models.detection_output()])) == 2
     assert len(decoder.decode([models.detection_output()], max_boxes=1)) == 1
     for name in ("max_det", "pre_nms_top_k"):
-        with pytest.raises(OverflowError, match=name):
-            setattr(decoder, name, -1)
-        with pytest.raises(TypeError):
-            setattr(decoder, name, 1.5)
+        fails(OverflowError, name, lambda: setattr(decoder, name, -1))
+        fails(TypeError, lambda: setattr(decoder, name, 1.5))
     with pytest.raises(ValueError):
         decoder.score_threshold = float("nan")
     for name in ("nms", "input_dims", "normalized_boxes"):
-        with pytest.raises(AttributeError):
-            setattr(decoder, name, None)
+        fails(AttributeError, lambda: setattr(decoder, name, None))
     assert decoder.normalized_boxes is False
 
 
@@ -168,8 +165,7 @@ def test_decode_tracked_names_what_it_finds():
     again = decoder.decode_tracked(tracker, 3000, second, coasting=True)
     assert again.tracker_id.tolist() == [2, 1] and again.is_coasting.tolist() == [False, True]
     assert again.tracker_uuid.tolist() == first.tracker_uuid[::-1].tolist()
-    with pytest.raises(TypeError):
-        decoder.decode_tracked(None, 3000, [models.detection_output()])
+    fails(TypeError, lambda: decoder.decode_tracked(None, 3000, [models.detection_output()]))
 
 
 @pytest.mark.parametrize("outputs, error, text", [
@@ -184,48 +180,37 @@ def test_decode_tracked_names_what_it_finds():
 def test_bad_outputs_are_refused(outputs, error, text):
     decoder = models.decoder()
     for call in (decoder.decode, decoder.decode_proto):
-        with pytest.raises(error, match=text or None):
-            call(outputs)
+        fails(error, text or None, lambda: call(outputs))
     check(*models.arrays(decoder.decode([models.detection_output()])))
 
 
 @pytest.mark.parametrize("most, error", [(-1, OverflowError), ("a", TypeError), (1.5, TypeError)])
 def test_max_boxes_is_a_count(most, error):
-    with pytest.raises(error, match="max_boxes"):
-        models.decoder().decode([models.detection_output()], most)
+    fails(error, "max_boxes", lambda: models.decoder().decode([models.detection_output()], most))
 
 
 @pytest.mark.parametrize("config", [{}, {"outputs": []}, {"outputs": 3}, {"outputs": [{}]},
                                     {"schema_version": 99, "outputs": []}])
 def test_bad_configurations_are_runtime_errors(config):
-    with pytest.raises(RuntimeError):
-        ef.Decoder(config)
-    with pytest.raises(RuntimeError):
-        ef.Decoder.new_from_json_str(json.dumps(config))
+    fails(RuntimeError, lambda: ef.Decoder(config))
+    fails(RuntimeError, lambda: ef.Decoder.new_from_json_str(json.dumps(config)))
 
 
 def test_documents_that_are_none_are_refused():
-    with pytest.raises(RuntimeError):
-        ef.Decoder.new_from_json_str("{")
-    with pytest.raises(RuntimeError):
-        ef.Decoder.new_from_yaml_str("a: [")
-    with pytest.raises(TypeError):
-        ef.Decoder("config.json")
-    with pytest.raises(TypeError):
-        ef.Decoder({"outputs": [object()]})
-    with pytest.raises(RuntimeError):
-        ef.Decoder.new_from_outputs([])
-    with pytest.raises((TypeError, RuntimeError)):
-        ef.Decoder.new_from_outputs([3])
-    with pytest.raises(RuntimeError, match="99|not supported"):
-        ef.Decoder({"schema_version": 99, "outputs": models.config()["outputs"]})
+    fails(RuntimeError, lambda: ef.Decoder.new_from_json_str("{"))
+    fails(RuntimeError, lambda: ef.Decoder.new_from_yaml_str("a: ["))
+    fails(TypeError, lambda: ef.Decoder("config.json"))
+    fails(TypeError, lambda: ef.Decoder({"outputs": [object()]}))
+    fails(RuntimeError, lambda: ef.Decoder.new_from_outputs([]))
+    fails((TypeError, RuntimeError), lambda: ef.Decoder.new_from_outputs([3]))
+    fails(RuntimeError, "99|not supported",
+          lambda: ef.Decoder({"schema_version": 99, "outputs": models.config()["outputs"]}))
 
 
 @pytest.mark.parametrize("dims, error", [((640,), TypeError), (640, TypeError),
                                          ((-1, 2), OverflowError), (("a", 2), TypeError)])
 def test_input_dims_are_two_counts(dims, error):
-    with pytest.raises(error, match="input_dims"):
-        models.decoder(input_dims=dims)
+    fails(error, "input_dims", lambda: models.decoder(input_dims=dims))
 
 
 @pytest.mark.parametrize("kind", ["detection", "boxes", "scores", "protos", "segmentation",
@@ -237,24 +222,18 @@ def test_output_factories(kind):
                 decoder=ef.DecoderType.ModelPack)
     assert made.with_quantization(0.5, 3) is made
     for wrong in ({}, dict(shape=[1], dshape=[(ef.DimName.Batch, 1)])):
-        with pytest.raises(ValueError):
-            make(**wrong)
-    with pytest.raises(TypeError):
-        make(dshape=[3])
-    with pytest.raises(OverflowError):
-        make(shape=[-1])
+        fails(ValueError, lambda: make(**wrong))
+    fails(TypeError, lambda: make(dshape=[3]))
+    fails(OverflowError, lambda: make(shape=[-1]))
     if kind == "detection":
         assert made.with_anchors([(0.1, 0.2)]) is made
-        with pytest.raises(ValueError):
-            made.with_anchors([(1, 2, 3)])
+        fails(ValueError, lambda: made.with_anchors([(1, 2, 3)]))
     else:
-        with pytest.raises(ValueError):
-            made.with_anchors([(0.1, 0.2)])
+        fails(ValueError, lambda: made.with_anchors([(0.1, 0.2)]))
     if kind in ("detection", "boxes"):
         assert made.with_normalized(True) is made
     else:
-        with pytest.raises(ValueError):
-            made.with_normalized(True)
+        fails(ValueError, lambda: made.with_normalized(True))
 
 
 def test_stored_integers_are_read_with_their_scale():
@@ -268,21 +247,14 @@ def test_stored_integers_are_read_with_their_scale():
 
 
 def test_threads_share_a_decoder():
-    decoder, outputs, errors = models.decoder(), [models.detection_output()], []
+    decoder, outputs = models.decoder(), [models.detection_output()]
 
-    def work():
-        try:
-            for i in range(100):
-                check(*models.arrays(decoder.decode(outputs)))
-                decoder.iou_threshold = 0.4 + i / 1000
-        except Exception as error:  # noqa: BLE001
-            errors.append(error)
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
+    def work(_):
+        for i in range(100):
+            check(*models.arrays(decoder.decode(outputs)))
+            decoder.iou_threshold = 0.4 + i / 1000
+
+    in_threads(work, range(4))
 
 
 def test_many_calls_leak_nothing():

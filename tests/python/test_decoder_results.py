@@ -6,6 +6,7 @@ import pytest
 
 import halyard as ef
 import models
+from helpers import fails
 
 SIDE = 640
 
@@ -56,10 +57,8 @@ def test_a_batch_gives_a_list_of_one_result_for_each_element():
     for i, each in enumerate(found):
         one = decoder.decode([batch], batch=i)
         assert isinstance(one, ef.Detections) and one == each
-    with pytest.raises(ValueError, match="batch: must be below"):
-        decoder.decode([batch], batch=3)
-    with pytest.raises(OverflowError, match="batch"):
-        decoder.decode([batch], batch=-1)
+    fails(ValueError, "batch: must be below", lambda: decoder.decode([batch], batch=3))
+    fails(OverflowError, "batch", lambda: decoder.decode([batch], batch=-1))
 
 
 def test_a_batch_of_masks_has_its_own_prototypes():
@@ -82,10 +81,9 @@ def test_calls_with_one_result_are_told_which_element():
     batch = np.concatenate([models.detection_output(models.OBJECTS[:n]) for n in (1, 2)])
     dst = ef.Tensor.image(64, 48, ef.PixelFormat.Rgb, ef.TensorMemory.MEM)
     processor, decoder, tracker = ef.ImageProcessor(), models.decoder(), ef.ByteTrack()
-    for call in (lambda **k: decoder.decode_tracked(tracker, 1, [batch], **k),
-                 lambda **k: processor.draw_masks(decoder, [batch], dst, **k)):
-        with pytest.raises(ValueError, match="batch: must be given .*: 2 elements"):
-            call()
+    fails(ValueError, "batch: must be given .*: 2 elements",
+          lambda **k: decoder.decode_tracked(tracker, 1, [batch], **k),
+          lambda **k: processor.draw_masks(decoder, [batch], dst, **k))
     assert len(decoder.decode_tracked(tracker, 1, [batch], batch=1)) == 2
     assert len(processor.draw_masks(decoder, [batch], dst, batch=1)[0]) == 2
 
@@ -127,8 +125,7 @@ def test_levels_and_grids_give_pixels_too():
 def test_fractions_and_masks_need_the_input_s_size():
     for output in ([ef.Output.detection(shape=[1, 9, 400]).with_normalized(True)],
                    [ef.Output.detection(shape=[1, 17, 400]), ef.Output.protos([1, 16, 16, 8])]):
-        with pytest.raises(ValueError, match="input_dims"):
-            ef.Decoder.new_from_outputs(output)
+        fails(ValueError, "input_dims", lambda: ef.Decoder.new_from_outputs(output))
 
 
 def letterboxed(width=320, height=240):
@@ -144,14 +141,12 @@ def test_to_source_takes_detections_and_checks_their_unit():
     assert isinstance(there, ef.Detections) and there.unit == "source"
     assert np.array_equal(there.xyxy, placed.to_source(found.xyxy))
     assert np.allclose(there.xyxy[1], [160, 120, 288, 240], atol=0.1)  # cut at the image's edge
-    with pytest.raises(ValueError, match="unit 'source'"):
-        placed.to_source(there)
+    fails(ValueError, "unit 'source'", lambda: placed.to_source(there))
     other = models.decoder(input_dims=(320, 320)).decode([models.detection_output()])
     with pytest.raises(ValueError, match="an input of 320 x 320, the placement to 640"):
         placed.to_source(other)
     unknown = found.replace(xyxy=found.xyxy / SIDE)
-    with pytest.raises(ValueError, match="unit None"):
-        placed.to_source(unknown)
+    fails(ValueError, "unit None", lambda: placed.to_source(unknown))
     fractions = ef.edgefirst.Decoder(models.config(), 0.25, 0.45).decode(
         [models.detection_output()])
     assert fractions.unit == "fractions"
@@ -227,8 +222,7 @@ def test_thresholds_beyond_0_and_1_are_refused(name, value):
         ef.Decoder(models.config(), input_dims=models.INPUT, **{name: value})
     decoder = models.decoder()
     before = getattr(decoder, name)
-    with pytest.raises(ValueError, match=name):
-        setattr(decoder, name, value)
+    fails(ValueError, name, lambda: setattr(decoder, name, value))
     assert getattr(decoder, name) == before
 
 

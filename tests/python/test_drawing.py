@@ -2,13 +2,13 @@
 """ImageProcessor's drawing, masks and tiles."""
 import pickle
 import sys
-import threading
 
 import numpy as np
 import pytest
 
 import halyard as ef
 import models
+from helpers import fails, in_threads
 
 BOX = (np.array([[0.25, 0.25, 0.75, 0.75]], np.float32), np.array([0.9], np.float32),
        np.array([0], np.uintp))
@@ -102,8 +102,7 @@ def test_drawing_keeps_arrays_that_are_images():
     (dict(background=image(32, 32)), RuntimeError, "")])
 def test_bad_arguments_are_named(change, error, text):
     call = dict(dst=image(), bbox=BOX[0], scores=BOX[1], classes=BOX[2])
-    with pytest.raises(error, match=text or None):
-        ef.ImageProcessor().draw_decoded_masks(**{**call, **change})
+    fails(error, text or None, lambda: ef.ImageProcessor().draw_decoded_masks(**{**call, **change}))
 
 
 def test_an_image_is_no_background_of_itself():
@@ -143,15 +142,13 @@ def test_masks_are_made_at_both_resolutions():
     for mask in small + large:
         assert mask.dtype == np.uint8 and set(np.unique(mask)) <= {0, 255}
     assert (large[1] == 255).all()
-    with pytest.raises(RuntimeError):
-        processor.materialize_masks(boxes[:1], scores[:1], classes[:1], protos)
-    with pytest.raises(TypeError):
-        processor.materialize_masks(boxes, scores, classes, None)
-    with pytest.raises(TypeError, match="resolution"):
-        processor.materialize_masks(boxes, scores, classes, protos, resolution=3)
+    fails(RuntimeError,
+          lambda: processor.materialize_masks(boxes[:1], scores[:1], classes[:1], protos))
+    fails(TypeError, lambda: processor.materialize_masks(boxes, scores, classes, None))
+    fails(TypeError, "resolution",
+          lambda: processor.materialize_masks(boxes, scores, classes, protos, resolution=3))
     protos.take_protos()
-    with pytest.raises(RuntimeError):
-        processor.materialize_masks(boxes, scores, classes, protos)
+    fails(RuntimeError, lambda: processor.materialize_masks(boxes, scores, classes, protos))
 
 
 def test_mask_resolutions_are_values():
@@ -160,13 +157,9 @@ def test_mask_resolutions_are_values():
     assert repr(scaled) == "MaskResolution.Scaled(width=640, height=480)"
     assert scaled == ef.MaskResolution.Scaled(640, 480) != proto and proto.is_proto
     assert pickle.loads(pickle.dumps(scaled)) == scaled and hash(proto) != hash(scaled)
-    for make in (ef.MaskResolution, lambda: ef.MaskResolution.Scaled(1.5, 2)):
-        with pytest.raises(TypeError):
-            make()
-    with pytest.raises(OverflowError):
-        ef.MaskResolution.Scaled(-1, 2)
-    with pytest.raises(ValueError):
-        ef.MaskResolution.Scaled(0, 2)
+    fails(TypeError, ef.MaskResolution, lambda: ef.MaskResolution.Scaled(1.5, 2))
+    fails(OverflowError, lambda: ef.MaskResolution.Scaled(-1, 2))
+    fails(ValueError, lambda: ef.MaskResolution.Scaled(0, 2))
     with pytest.raises(AttributeError):
         scaled.width = 3
 
@@ -176,16 +169,14 @@ def test_mask_resolutions_are_values():
                                            ([[1, 2, 3, -1]], OverflowError), ([3], ValueError),
                                            (3, TypeError)])
 def test_colours_are_four_bytes_each(colors, error):
-    with pytest.raises(error):
-        ef.ImageProcessor().set_class_colors(colors)
+    fails(error, lambda: ef.ImageProcessor().set_class_colors(colors))
 
 
 def test_interpolation_modes():
     processor = ef.ImageProcessor()
     for mode in ("nearest", "bilinear", "twopass"):
         assert processor.set_int8_interpolation(mode) is None
-    with pytest.raises(RuntimeError, match="mode"):
-        processor.set_int8_interpolation("cubic")
+    fails(RuntimeError, "mode", lambda: processor.set_int8_interpolation("cubic"))
 
 
 def test_tiles_are_planned_and_rendered():
@@ -211,16 +202,12 @@ def test_tiles_are_planned_and_rendered():
 def test_tiles_that_do_not_fit_are_refused():
     processor, config = ef.ImageProcessor(), ef.TilingConfig(32, 32, overlap=0.0)
     frame, short = image(64, 48), processor.alloc_tile_batch(3, config)
-    with pytest.raises(RuntimeError):
-        processor.tile_into(frame, short, config)
+    fails(RuntimeError, lambda: processor.tile_into(frame, short, config))
     for origin in ((-1, 0), (float("nan"), 0), (0.5, 0), (60, 0)):
         where = ef.TilePlacement(0, 1, origin, (32, 32), (64, 48))
-        with pytest.raises(RuntimeError):
-            processor.tile_one(frame, image(32, 32), where, config)
-    with pytest.raises(ValueError):
-        processor.plan_tiles(64, 48, ef.TilingConfig(0, 32))
-    with pytest.raises(TypeError):
-        processor.plan_tiles(64, 48, None)
+        fails(RuntimeError, lambda: processor.tile_one(frame, image(32, 32), where, config))
+    fails(ValueError, lambda: processor.plan_tiles(64, 48, ef.TilingConfig(0, 32)))
+    fails(TypeError, lambda: processor.plan_tiles(64, 48, None))
 
 
 def test_masks_after_a_refusal_are_those_of_before():
@@ -246,7 +233,7 @@ def test_threads_that_make_masks_with_one_processor_wait_for_each_other():
                                            resolution=size)
     wrong, done = [], []
 
-    def work():
+    def work(_):
         found = models.segmenter().decode_proto(outputs)
         for _ in range(50):
             masks = processor.materialize_masks(*found, resolution=size)
@@ -257,11 +244,7 @@ def test_threads_that_make_masks_with_one_processor_wait_for_each_other():
     old = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(work, range(4))
     finally:
         sys.setswitchinterval(old)
     assert wrong == [] and len(done) == 200

@@ -10,6 +10,7 @@ import pytest
 import halyard
 import halyard.edgefirst as ef
 import models
+from helpers import fails
 
 BOXES = [box for box, _, _ in models.OBJECTS]
 
@@ -147,17 +148,15 @@ def test_centres_and_extents_in_tensors_of_their_own_are_boxes():
     assert found.scores.tolist() == [0.75] and found.classes.tolist() == [1]
     squeezed = made.decode([xy[..., 0], wh[..., 0], scores[..., 0, None, None]])
     assert np.array_equal(squeezed.boxes, found.boxes)  # padding is left out, and added
-    with pytest.raises(ValueError, match="no tensor has the shape"):
-        made.decode([xy[..., 0, 0], wh, scores])
+    fails(ValueError, "no tensor has the shape", lambda: made.decode([xy[..., 0, 0], wh, scores]))
     pixels = halyard.Decoder(split_document(), score_threshold=0.5).decode([xy, wh, scores])
     assert np.allclose(pixels.xyxy, [[60, 45, 100, 55]], atol=1e-4)
 
 
 def test_outputs_refuse_in_words_that_programs_match():
-    with pytest.raises(ValueError, match="Provide either 'shape' or 'dshape', not both"):
-        ef.Output.boxes(shape=[1, 4, 400], dshape=[(ef.DimName.Batch, 1)])
-    with pytest.raises(ValueError, match="Either 'shape' or 'dshape' must be provided"):
-        ef.Output.boxes()
+    fails(ValueError, "Provide either 'shape' or 'dshape', not both",
+          lambda: ef.Output.boxes(shape=[1, 4, 400], dshape=[(ef.DimName.Batch, 1)]))
+    fails(ValueError, "Either 'shape' or 'dshape' must be provided", lambda: ef.Output.boxes())
     scores = ef.Output.scores(shape=[1, 5, 400])
     with pytest.raises(ValueError, match="with_anchors.* only valid for detection"):
         scores.with_anchors([[1.0, 1.0]])

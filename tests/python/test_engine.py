@@ -3,24 +3,14 @@
 import importlib.util
 import json
 import os
-import pathlib
 import pickle
-import subprocess
-import sys
-import threading
 
 import numpy as np
 import pytest
 
 import halyard
-
-ROOT = pathlib.Path(__file__).parents[2]
-HARBOUR = ROOT / "examples/harbour"
-MODEL = HARBOUR / "harbour.onnx"
-needs_engine = pytest.mark.skipif(
-    importlib.util.find_spec("openvino") is None
-    or not any("openvino 2" in line for line in halyard.available_engines()),
-    reason="OpenVINO is not installed, or not in this build")
+from harbour import HARBOUR, MODEL, needs_engine
+from helpers import fails, in_threads, run_python
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +50,7 @@ def test_it_gives_what_openvino_gives_over_its_own_memory(engine):
     assert np.array_equal(first, kept)  # not overwritten while it lives
     for wrong, text in ((image[:, :, :100], "shape"), ([image, image], "inputs|count"),
                         (image.astype(np.float64), "float|f64|type")):
-        with pytest.raises(ValueError, match=text):
-            engine.run(wrong)
+        fails(ValueError, text, lambda: engine.run(wrong))
 
 
 @needs_engine
@@ -87,11 +76,7 @@ def test_threads_run_at_once(engine):
             if not np.array_equal(np.asarray(engine.run(images[i])[0]), want[i]):
                 wrong.append(i)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(4))
     assert not wrong
 
 
@@ -103,20 +88,16 @@ def test_a_model_is_described_without_an_engine():
     assert json.loads(made.to_json())["outputs"] and "head: yolo_det" in made.explain()
     assert halyard.ModelDescription.from_json(made.to_json()) == made
     assert pickle.loads(pickle.dumps(made)) == made
-    with pytest.raises(FileNotFoundError):
-        halyard.describe_model("nothing.onnx")
+    fails(FileNotFoundError, lambda: halyard.describe_model("nothing.onnx"))
 
 
 def test_what_is_no_model_is_told(tmp_path):
     bad = tmp_path / "bad.onnx"
     bad.write_bytes(b"nothing")
-    with pytest.raises(halyard.Error, match="bad.onnx: "):
-        halyard.describe_model(bad)
+    fails(halyard.Error, "bad.onnx: ", lambda: halyard.describe_model(bad))
     if importlib.util.find_spec("openvino") is not None:
-        with pytest.raises(halyard.Error, match="bad.onnx"):
-            halyard.Engine(bad)
-    with pytest.raises(TypeError, match="path"):
-        halyard.Engine(3)
+        fails(halyard.Error, "bad.onnx", lambda: halyard.Engine(bad))
+    fails(TypeError, "path", lambda: halyard.Engine(3))
 
 
 def test_without_openvino_the_message_says_what_to_install():
@@ -125,8 +106,8 @@ def test_without_openvino_the_message_says_what_to_install():
             "u.find_spec = lambda name, *rest: None if name == 'openvino' else find(name, *rest)\n"
             "import halyard._openvino as o\n"
             "print(o.folder(), o.explain('OpenVINO cannot be loaded', True))\n")
-    done = subprocess.run([sys.executable, "-B", "-c", text], capture_output=True, text=True,
-                          check=True)
+    done = run_python("-c", text)
+    assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("None OpenVINO cannot be loaded: install it with "
                                   "`pip install halyard-vision[openvino]`, or hand in an engine")
 
@@ -138,5 +119,5 @@ def test_the_library_is_that_of_the_package():
             "import halyard, halyard._openvino as o\n"
             f"halyard.Engine({str(MODEL)!r})\n"
             "assert o._loaded, 'not loaded'\nprint(o._loaded[0]._name.startswith(o.folder()))\n")
-    done = subprocess.run([sys.executable, "-B", "-c", text], capture_output=True, text=True)
+    done = run_python("-c", text)
     assert done.stdout == "True\n", done.stderr

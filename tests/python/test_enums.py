@@ -13,6 +13,7 @@ import typing
 import pytest
 
 import halyard as ef
+from helpers import fails
 
 # Class: members in the order of their numbers, as programs store them.
 NUMBERS = {
@@ -62,10 +63,8 @@ def test_formats_by_name(text, member):
 
 @pytest.mark.parametrize("value", ["nosuch", "", 0, 99, -1, None, 1.5])
 def test_no_such_member(value):
-    with pytest.raises(RuntimeError, match="PixelFormat"):
-        ef.PixelFormat(value)
-    with pytest.raises(ValueError):
-        ef.PixelFormat(value)
+    fails(RuntimeError, "PixelFormat", lambda: ef.PixelFormat(value))
+    fails(ValueError, lambda: ef.PixelFormat(value))
 
 
 def test_rotation_names_and_degrees():
@@ -73,12 +72,9 @@ def test_rotation_names_and_degrees():
     assert ef.Rotation.Rotate270 is ef.Rotation.CounterClockwise90
     assert [int(ef.Rotation.degrees_clockwise(a)) for a in (0, 90, 180, 270, 360, 450)] == [
         0, 1, 2, 3, 0, 1]
-    with pytest.raises(ValueError, match="angle"):
-        ef.Rotation.degrees_clockwise(45)
-    with pytest.raises(OverflowError):
-        ef.Rotation.degrees_clockwise(-90)
-    with pytest.raises(TypeError):
-        ef.Rotation.degrees_clockwise(90.0)
+    fails(ValueError, "angle", lambda: ef.Rotation.degrees_clockwise(45))
+    fails(OverflowError, lambda: ef.Rotation.degrees_clockwise(-90))
+    fails(TypeError, lambda: ef.Rotation.degrees_clockwise(90.0))
 
 
 def test_numbers_in_texts():
@@ -126,15 +122,13 @@ def test_every_member_has_a_word_that_type_checkers_know(name):
     ("bayer_rgbg", "bayer_rggb"), ("yuyw", "yuyv")])
 def test_a_wrong_word_is_told_the_nearest_one(word, near):
     for call in (ef.PixelFormat, lambda w: ef.Tensor.image(4, 4, w)):
-        with pytest.raises(ef.InvalidArgumentError) as caught:
-            call(word)
-        text = str(caught.value)
+        caught = fails(ef.InvalidArgumentError, lambda: call(word))
+        text = str(caught)
         assert f"{word!r} is not a known pixel format; did you mean '{near}" in text
-        assert "(rgb, rgba, bgra," in text and isinstance(caught.value, ValueError)
-    with pytest.raises(ValueError, match=r"^format: 'zzzzzz' is not a known pixel format \(rgb"):
-        ef.Tensor.image(4, 4, "zzzzzz")
-    with pytest.raises(ValueError, match="^format: "):
-        ef.Tensor.image(4, 4, "x" * 10**6)
+        assert "(rgb, rgba, bgra," in text and isinstance(caught, ValueError)
+    fails(ValueError, r"^format: 'zzzzzz' is not a known pixel format \(rgb",
+          lambda: ef.Tensor.image(4, 4, "zzzzzz"))
+    fails(ValueError, "^format: ", lambda: ef.Tensor.image(4, 4, "x" * 10**6))
 
 
 def test_calls_take_words_for_members():

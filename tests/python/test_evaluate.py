@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """val: numbers that follow by hand, those of the program, and what is refused."""
-import importlib.util
 import json
 import os
-import pathlib
 import subprocess
 import sys
 
@@ -11,16 +9,11 @@ import numpy as np
 import pytest
 
 import halyard
+from harbour import HARBOUR, MODEL, ROOT, needs_engine
+from helpers import fails
 
-ROOT = pathlib.Path(__file__).parents[2]
-HARBOUR = ROOT / "examples/harbour"
-MODEL = HARBOUR / "harbour.onnx"
 PROGRAM = os.environ.get("HALYARD_PROGRAM")
 needs_program = pytest.mark.skipif(not PROGRAM, reason="this build has no program")
-needs_engine = pytest.mark.skipif(
-    importlib.util.find_spec("openvino") is None
-    or not any("openvino 2" in line for line in halyard.available_engines()),
-    reason="OpenVINO is not installed, or not in this build")
 SIDE = 64
 
 
@@ -98,12 +91,10 @@ class TestVal:
         assert halyard.val(truth(*boxes), results) == scores  # NumPy's numbers, too
 
     def test_what_is_wrong_is_named(self, tmp_path):
-        with pytest.raises(FileNotFoundError, match="none.json"):
-            halyard.val(tmp_path / "none.json", [])
+        fails(FileNotFoundError, "none.json", lambda: halyard.val(tmp_path / "none.json", []))
         path = tmp_path / "gt.json"
         path.write_text("{")
-        with pytest.raises(halyard.DataError, match=r"gt\.json: is not JSON.*line 1"):
-            halyard.val(path, [])
+        fails(halyard.DataError, r"gt\.json: is not JSON.*line 1", lambda: halyard.val(path, []))
         with pytest.raises(halyard.DataError, match=r"gt: .*annotations\[0\]\.bbox\[2\]: -1"):
             halyard.val(truth((0, 0, -1, 2)), [])
         with pytest.raises(halyard.DataError, match=r"detections: .*\[0\]\.image_id: 5"):
@@ -166,18 +157,15 @@ class TestModel:
         fits = truth((10, 20, 30, 20), size=(SIDE, SIDE))
         with pytest.raises(ValueError, match='preset: must be "ultralytics-val", .* not .coco'):
             bright.val(fits, image, preset="coco")
-        with pytest.raises(ValueError, match=r"a\.png: is 64x64, must be 100x80"):
-            bright.val(truth(), image)
+        fails(ValueError, r"a\.png: is 64x64, must be 100x80", lambda: bright.val(truth(), image))
         outside = truth(size=(SIDE, SIDE))
         outside["images"][0]["file_name"] = "../a.png"
-        with pytest.raises(ValueError, match="'../a.png' of image 4 must lie inside images"):
-            bright.val(outside, image)
-        with pytest.raises(FileNotFoundError, match="a.png"):
-            bright.val(fits, image / "none")
-        with pytest.raises(NotImplementedError, match="masks: the model gives none"):
-            bright.val(fits, image, masks=True)
-        with pytest.raises(ValueError, match="score_threshold"):
-            bright.val(fits, image, conf=2)
+        fails(ValueError, "'../a.png' of image 4 must lie inside images",
+              lambda: bright.val(outside, image))
+        fails(FileNotFoundError, "a.png", lambda: bright.val(fits, image / "none"))
+        fails(NotImplementedError, "masks: the model gives none",
+              lambda: bright.val(fits, image, masks=True))
+        fails(ValueError, "score_threshold", lambda: bright.val(fits, image, conf=2))
 
     @needs_engine
     @needs_program

@@ -1,33 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """os.fork() while another thread uses an object: the child gets an answer, and never waits."""
 import os
-import signal
 import threading
 
 import numpy as np
 import pytest
 
 import halyard as ef
+from helpers import ends_in_child
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 F = ef.PixelFormat
 CHILDREN = 24
-
-
-def ends_in_child(call):
-    """What `call` gives in a child, from 0 to 9; one that waits for ever is ended by a signal."""
-    child = os.fork()
-    if child == 0:
-        try:
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(20)
-            os._exit(call())
-        finally:
-            os._exit(9)
-    _, status = os.waitpid(child, 0)
-    assert os.WIFEXITED(status), f"the child was ended by signal {os.WTERMSIG(status)}"
-    return os.WEXITSTATUS(status)
 
 
 def answers_of_children(work, call):

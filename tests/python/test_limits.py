@@ -5,6 +5,7 @@ import pytest
 
 import halyard
 from halyard import DecodeLimits, Tensor
+from helpers import fails
 
 
 @pytest.fixture
@@ -35,10 +36,9 @@ def test_every_call_that_decodes_takes_limits(photo, name):
     call = calls(photo)[name]
     call(limits=DecodeLimits(max_pixels=600))
     call(limits=None)
-    with pytest.raises(halyard.Error, match=r"limits\.max_pixels: 30 x 20 > 599"):
-        call(limits=DecodeLimits(max_pixels=599))
-    with pytest.raises(TypeError, match="limits: must be a DecodeLimits, not int"):
-        call(limits=599)
+    fails(halyard.Error, r"limits\.max_pixels: 30 x 20 > 599",
+          lambda: call(limits=DecodeLimits(max_pixels=599)))
+    fails(TypeError, "limits: must be a DecodeLimits, not int", lambda: call(limits=599))
 
 
 def test_limits_of_the_process_count_in_calls_that_name_none(photo):
@@ -46,8 +46,7 @@ def test_limits_of_the_process_count_in_calls_that_name_none(photo):
     try:
         halyard.set_default_decode_limits(DecodeLimits(max_height=19))
         for call in calls(photo).values():
-            with pytest.raises(halyard.Error, match=r"limits\.max_height: 20 > 19"):
-                call()
+            fails(halyard.Error, r"limits\.max_height: 20 > 19", call)
             call(limits=usual)
         assert DecodeLimits().max_height == 19
         assert DecodeLimits(max_width=5) == DecodeLimits(max_width=5, max_height=19)
@@ -66,9 +65,8 @@ def test_each_field_is_set_read_and_shown():
     limits.max_scans = 3
     assert limits.max_scans == 3 and limits != DecodeLimits()
     for wrong in (-1, "many", 1.5, 2**70):
-        with pytest.raises((TypeError, ValueError, OverflowError, halyard.Error),
-                           match="max_pixels"):
-            DecodeLimits(max_pixels=wrong)
+        fails((TypeError, ValueError, OverflowError, halyard.Error), "max_pixels",
+              lambda: DecodeLimits(max_pixels=wrong))
 
 
 def test_bytes_count_the_decoded_pixels(photo):

@@ -1,24 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Model: images of every kind in, Results out, by the C++ engine or by a callable."""
-import importlib.util
 import json
 import os
 import pathlib
-import threading
 
 import numpy as np
 import pytest
 
 import halyard
 import models
+from harbour import HARBOUR, MODEL, PHOTO, needs_engine
+from helpers import fails, in_threads
 
-ROOT = pathlib.Path(__file__).parents[2]
-HARBOUR = ROOT / "examples/harbour"
-MODEL, PHOTO = HARBOUR / "harbour.onnx", HARBOUR / "clip/frame_0000.jpg"
-needs_engine = pytest.mark.skipif(
-    importlib.util.find_spec("openvino") is None
-    or not any("openvino 2" in line for line in halyard.available_engines()),
-    reason="OpenVINO is not installed, or not in this build")
 SIDE = 64
 
 
@@ -136,8 +129,7 @@ def test_torch():
     for tensor in (torch.from_numpy(scene()), torch.from_numpy(scene()).permute(2, 0, 1),
                    torch.from_numpy(scene()).permute(2, 0, 1)[None] / 255):
         is_found(own()(tensor))
-    with pytest.raises(ValueError, match=r"floats in 0..1"):
-        own()(torch.from_numpy(scene()).float())
+    fails(ValueError, r"floats in 0..1", lambda: own()(torch.from_numpy(scene()).float()))
 
 
 def test_what_is_no_image_is_refused(tmp_path):
@@ -150,22 +142,18 @@ def test_what_is_no_image_is_refused(tmp_path):
             (tmp_path / "nothing.jpg", FileNotFoundError, "nothing.jpg"),
             (b"nothing", halyard.Error, "JPEG|malformed"),
             (halyard.Tensor([4, 4], "float32", "mem"), ValueError, "is not an image")):
-        with pytest.raises(error, match=text):
-            own()(image)
+        fails(error, text, lambda: own()(image))
     for options, error, text in (
             ({}, TypeError, "model"), ({"engine": 3}, TypeError, "engine: must be callable"),
             ({"engine": box_engine}, ValueError, "input_size: must be given"),
             ({"engine": box_engine, "input_size": (8, 8), "layout": "hwc"}, ValueError, "layout"),
             ({"model": "nothing.onnx"}, FileNotFoundError, "nothing.onnx"),
             ({"model": "yolov8n.pt"}, halyard.UnsupportedError, "yolo export model=yolov8n.pt")):
-        with pytest.raises(error, match=text):
-            halyard.Model(**options)
-    with pytest.raises(ValueError, match="labels: 2 names for the 3 classes"):
-        halyard.Model(MODEL, engine=box_engine, labels=["a", "b"])
-    with pytest.raises(ValueError, match="classes: the model has no 'boot'"):
-        own()(scene(), classes=["boot"])
-    with pytest.raises(ValueError, match="score_threshold"):
-        own()(scene(), conf=30)
+        fails(error, text, lambda: halyard.Model(**options))
+    fails(ValueError, "labels: 2 names for the 3 classes",
+          lambda: halyard.Model(MODEL, engine=box_engine, labels=["a", "b"]))
+    fails(ValueError, "classes: the model has no 'boot'", lambda: own()(scene(), classes=["boot"]))
+    fails(ValueError, "score_threshold", lambda: own()(scene(), conf=30))
 
 
 @needs_engine
@@ -228,11 +216,7 @@ def test_threads_share_a_model():
             if abs(result[0].xyxy[0] - 10 - 20 * i) > 3:
                 wrong.append(i)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(4))
     assert not wrong
 
 

@@ -10,8 +10,9 @@ import time
 import numpy as np
 import pytest
 
-from peers import Peer, open_descriptors
+from peers import Peer
 from parties import app, shared
+from helpers import fails, open_descriptors
 
 import halyard as ef
 
@@ -31,8 +32,7 @@ def test_a_buffer_is_ordinary_tensors():
     assert (array == 7).all()
     assert buffer.heap == "heap" and buffer.permission == "read_write"
     assert buffer.enforcement == "none" and buffer.attributes.count == 1
-    with pytest.raises(NotImplementedError):
-        buffer.image()
+    fails(NotImplementedError, lambda: buffer.image())
 
 
 def test_an_image_converts_and_decodes_where_it_lies():
@@ -51,12 +51,9 @@ def test_an_image_converts_and_decodes_where_it_lies():
 def test_more_or_others_than_agreed_are_refused():
     result = ef.reconcile([app(**{"g.count_max": 2}), ef.AttributeList("npu", {"g.camp": 2})])
     assert len(result.allocate()) == 2
-    with pytest.raises(ef.CapacityError, match="2"):
-        result.allocate(3)
-    with pytest.raises(FileNotFoundError, match="gpu"):
-        result.allocate(party="gpu")
-    with pytest.raises(OverflowError):
-        result.allocate(-1)
+    fails(ef.CapacityError, "2", lambda: result.allocate(3))
+    fails(FileNotFoundError, "gpu", lambda: result.allocate(party="gpu"))
+    fails(OverflowError, lambda: result.allocate(-1))
 
 
 def test_a_tensor_s_memory_can_be_adopted():
@@ -66,10 +63,8 @@ def test_a_tensor_s_memory_can_be_adopted():
     with buffer.lock() as lock:
         np.asarray(lock)[5] = 9
     assert np.asarray(memory)[5] == 9
-    with pytest.raises(ValueError, match="buffer"):
-        result.adopt(ef.Tensor((64,), "uint8"))
-    with pytest.raises(TypeError, match="tensor"):
-        result.adopt(b"bytes")
+    fails(ValueError, "buffer", lambda: result.adopt(ef.Tensor((64,), "uint8")))
+    fails(TypeError, "tensor", lambda: result.adopt(b"bytes"))
 
 
 def test_frames_of_a_pool_lie_as_agreed():
@@ -81,17 +76,14 @@ def test_frames_of_a_pool_lie_as_agreed():
         assert np.asarray(frames[0]).strides[0] == 2048 and frames[0].format is not None
         assert "rgb 640x480" in pool.frame
         begin = time.monotonic()
-        with pytest.raises(ef.CapacityError):
-            pool.alloc_frame()
-        with pytest.raises(TimeoutError):
-            pool.alloc_frame(timeout=0.12)
+        fails(ef.CapacityError, lambda: pool.alloc_frame())
+        fails(TimeoutError, lambda: pool.alloc_frame(timeout=0.12))
         assert time.monotonic() - begin >= 0.1
         del frames
         pool.alloc_frame()
     with ef.TensorPool(next(numbers), 1, 4) as plain:
         assert plain.frame is None
-        with pytest.raises(NotImplementedError):
-            plain.alloc_frame()
+        fails(NotImplementedError, lambda: plain.alloc_frame())
     with pytest.raises(NotImplementedError, match="memfd"):
         ef.reconcile([app(**{"g.heaps": ["heap"]})]).pool(next(numbers), 2)
 
@@ -104,14 +96,10 @@ def test_a_lock_is_a_buffer_of_bytes():
         assert view.readonly and view.nbytes == lock.size_bytes == buffer.size_bytes
         with pytest.raises(ValueError):
             np.asarray(lock)[0] = 1
-        with pytest.raises(BlockingIOError):
-            buffer.lock("read")
-    with pytest.raises(BufferError, match="unlocked"):
-        memoryview(lock)
-    with pytest.raises(ValueError, match="over"):
-        lock.unlock()
-    with pytest.raises(ValueError):
-        lock.__enter__()
+        fails(BlockingIOError, lambda: buffer.lock("read"))
+    fails(BufferError, "unlocked", lambda: memoryview(lock))
+    fails(ValueError, "over", lambda: lock.unlock())
+    fails(ValueError, lambda: lock.__enter__())
     assert lock.size_bytes == 0 and view[0] == 0
 
 
@@ -131,8 +119,7 @@ def test_unlocking_within_with_is_enough():
     buffer = shared()
     with buffer.lock("write") as lock:
         lock.sync_range(0, 64)
-        with pytest.raises(ValueError):
-            lock.sync_range(0, lock.size_bytes + 1)
+        fails(ValueError, lambda: lock.sync_range(0, lock.size_bytes + 1))
         lock.unlock()
     buffer.lock("write").unlock()
 
@@ -151,10 +138,8 @@ def test_threads_wait_for_each_other():
     found = []
 
     def other():
-        with pytest.raises(TimeoutError):
-            buffer.lock("read", timeout=0.12)
-        with pytest.raises(PermissionError):
-            lock.unlock()
+        fails(TimeoutError, lambda: buffer.lock("read", timeout=0.12))
+        fails(PermissionError, lambda: lock.unlock())
         found.append("waits")
         with buffer.lock("read") as mine:
             found.append(bytes(memoryview(mine)[:3]))
@@ -173,12 +158,9 @@ def test_who_asked_to_read_cannot_write():
     lists = [app(), ef.AttributeList("viewer", {"g.cpu": "read"})]
     (buffer,) = ef.reconcile(lists).allocate(party="viewer")
     buffer.lock("read").unlock()
-    with pytest.raises(PermissionError):
-        buffer.lock("write")
-    with pytest.raises(ValueError, match="access"):
-        buffer.lock("rw")
-    with pytest.raises(ValueError, match="timeout"):
-        buffer.lock("read", -1)
+    fails(PermissionError, lambda: buffer.lock("write"))
+    fails(ValueError, "access", lambda: buffer.lock("rw"))
+    fails(ValueError, "timeout", lambda: buffer.lock("read", -1))
 
 
 def test_ctrl_c_ends_a_wait():
@@ -212,17 +194,13 @@ def test_engines_and_locks_take_turns():
     assert buffer.status().state == "none"
     operation = buffer.submit()
     assert buffer.status().state == "pending"
-    with pytest.raises(TimeoutError):
-        buffer.lock("read", timeout=0)
-    with pytest.raises(TimeoutError):
-        buffer.status(0.06)
-    with pytest.raises(BlockingIOError):
-        buffer.submit()
+    fails(TimeoutError, lambda: buffer.lock("read", timeout=0))
+    fails(TimeoutError, lambda: buffer.status(0.06))
+    fails(BlockingIOError, lambda: buffer.submit())
     operation.finish()
     status = buffer.status(None)
     assert status.state == "done" and status.seconds > 0 and not status.is_poisoned
-    with pytest.raises(ValueError, match="over"):
-        operation.finish()
+    fails(ValueError, "operation: must not have ended", lambda: operation.finish())
     with buffer.lock("read"), pytest.raises(BlockingIOError):
         buffer.submit()
 
@@ -252,8 +230,7 @@ def test_a_fence_ends_an_operation():
     os.write(writer, b"x")
     assert buffer.status(5).state == "done"
     os.close(writer)
-    with pytest.raises(ef.Error):
-        buffer.submit_fence(-1)
+    fails(ef.Error, lambda: buffer.submit_fence(-1))
 
 
 # Other processes
@@ -269,8 +246,7 @@ def test_bytes_and_a_descriptor_are_a_buffer():
     np.asarray(buffer.tensor())[:] = 43
     with seen.lock("read") as lock:
         assert memoryview(lock)[0] == 43
-    with pytest.raises(PermissionError):
-        seen.lock("write")
+    fails(PermissionError, lambda: seen.lock("write"))
     del seen, buffer, lock
     gc.collect()
     assert open_descriptors() == before
@@ -280,30 +256,23 @@ def test_what_is_wrong_with_a_blob_is_named():
     buffer = shared()
     blob, fd = buffer.export("viewer")
     try:
-        with pytest.raises(ef.DataError):
-            ef.import_buffer(blob[:-1], fd)
-        with pytest.raises(ef.DataError):
-            ef.import_buffer(b"", fd)
-        with pytest.raises(ef.CapacityError, match="max_bytes"):
-            ef.import_buffer(blob, fd, max_bytes=64)
-        with pytest.raises(PermissionError):
-            ef.import_buffer(blob, fd, permission="read_write")
-        with pytest.raises(ValueError, match=r"permission: .rw. is not .*\(read, read_write\)"):
-            ef.import_buffer(blob, fd, permission="rw")
-        with pytest.raises(ef.UnsupportedError, match="mod"):
-            ef.import_buffer(blob, fd, [ef.AttributeList("late", {"t.row_align": 3000})])
+        late = ef.AttributeList("late", {"t.row_align": 3000})
+        fails(ef.DataError, lambda: ef.import_buffer(blob[:-1], fd))
+        fails(ef.DataError, lambda: ef.import_buffer(b"", fd))
+        fails(ef.CapacityError, "max_bytes", lambda: ef.import_buffer(blob, fd, max_bytes=64))
+        fails(PermissionError, lambda: ef.import_buffer(blob, fd, permission="read_write"))
+        fails(ValueError, r"permission: .rw. is not .*\(read, read_write\)",
+              lambda: ef.import_buffer(blob, fd, permission="rw"))
+        fails(ef.UnsupportedError, "mod", lambda: ef.import_buffer(blob, fd, [late]))
+        fails(TypeError, "fd", lambda: ef.import_buffer(blob, None))
         with open(os.devnull) as other, pytest.raises(ef.Error):
             ef.import_buffer(blob, other.fileno())
-        with pytest.raises(TypeError, match="fd"):
-            ef.import_buffer(blob, None)
     finally:
         os.close(fd)
-    with pytest.raises(FileNotFoundError, match="stranger"):
-        buffer.export("stranger")
-    with pytest.raises(PermissionError):
-        buffer.export("viewer", "read_write")
-    with pytest.raises(NotImplementedError):
-        ef.reconcile([app(**{"g.heaps": ["heap"]})]).allocate()[0].export("app")
+    fails(FileNotFoundError, "stranger", lambda: buffer.export("stranger"))
+    fails(PermissionError, lambda: buffer.export("viewer", "read_write"))
+    fails(NotImplementedError,
+          lambda: ef.reconcile([app(**{"g.heaps": ["heap"]})]).allocate()[0].export("app"))
 
 
 def test_lists_and_results_travel_as_bytes():
@@ -313,12 +282,10 @@ def test_lists_and_results_travel_as_bytes():
     result = ef.reconcile(ef.decode_lists(blob))
     assert result.digest == ef.reconcile(lists).digest
     assert ef.Reconciled.decode(result.encode("npu")).digest == result.digest
-    with pytest.raises(ef.DataError):
-        ef.Reconciled.decode(blob)
-    with pytest.raises(FileNotFoundError):
-        result.encode("gpu")
-    with pytest.raises(ValueError, match="gpu"):
-        ef.encode_lists([ef.AttributeList("gpu", engine="egl.dmabuf")])
+    fails(ef.DataError, lambda: ef.Reconciled.decode(blob))
+    fails(FileNotFoundError, lambda: result.encode("gpu"))
+    fails(ValueError, "gpu",
+          lambda: ef.encode_lists([ef.AttributeList("gpu", engine="egl.dmabuf")]))
 
 
 def test_late_parties_are_attached_or_told_why_not():
@@ -327,13 +294,10 @@ def test_late_parties_are_attached_or_told_why_not():
     buffer.attributes.validate([late], heap="memfd")
     os.close(buffer.attach([late]).export("late")[1])
     odd = ef.AttributeList("odd", {"t.row_align": 64})
-    with pytest.raises(ef.ConflictError, match="100 mod 64 = 36") as caught:
-        buffer.attach([odd])
-    assert [each["name"] for each in caught.value.conflicts[0]["parties"]] == ["(buffer)", "odd"]
-    with pytest.raises(ef.ConflictError):
-        buffer.attributes.validate([odd])
-    with pytest.raises(ValueError, match="heap"):
-        buffer.attributes.validate([late], heap="attic")
+    caught = fails(ef.ConflictError, "100 mod 64 = 36", lambda: buffer.attach([odd]))
+    assert [each["name"] for each in caught.conflicts[0]["parties"]] == ["(buffer)", "odd"]
+    fails(ef.ConflictError, lambda: buffer.attributes.validate([odd]))
+    fails(ValueError, "heap", lambda: buffer.attributes.validate([late], heap="attic"))
 
 
 def test_two_processes_negotiate_over_a_socket():
@@ -370,14 +334,11 @@ def test_a_peer_that_says_nothing_or_has_gone():
     ours, theirs = socket.socketpair()
     with ours:
         begin = time.monotonic()
-        with pytest.raises(TimeoutError):
-            ef.receive_buffer(ours, timeout=0.12)
+        fails(TimeoutError, lambda: ef.receive_buffer(ours, timeout=0.12))
         assert time.monotonic() - begin >= 0.1
         theirs.close()
-        with pytest.raises(FileNotFoundError):
-            ef.receive_lists(ours)
-        with pytest.raises(TypeError, match="socket"):
-            ef.receive_lists("ours")
+        fails(FileNotFoundError, lambda: ef.receive_lists(ours))
+        fails(TypeError, "socket", lambda: ef.receive_lists("ours"))
     with open(os.devnull) as file, pytest.raises(ef.Error):
         ef.receive_lists(file, 1)
 
@@ -389,5 +350,4 @@ def test_sockets_that_are_not_open_are_told_at_once(call):
     closed = socket.socket(socket.AF_UNIX)
     closed.close()
     for given in (-1, closed):
-        with pytest.raises(ValueError, match=r"^socket: must be open .*-1"):
-            call(given)
+        fails(ValueError, r"^socket: must be open .*-1", lambda: call(given))

@@ -1,33 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scripts of examples/python that a newcomer would write, over halyard.Model."""
-import importlib.util
 import json
 import os
-import pathlib
 import shutil
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 
 import halyard
+from harbour import HARBOUR, MODEL, PHOTO, ROOT, needs_engine
+from helpers import run_python
 
-ROOT = pathlib.Path(__file__).parents[2]
-HARBOUR = ROOT / "examples/harbour"
-MODEL, PHOTO = HARBOUR / "harbour.onnx", HARBOUR / "clip/frame_0000.jpg"
 sys.path.append(str(ROOT / "tests/tools"))
 from segmentation_model import segmentation_model  # noqa: E402
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("openvino") is None
-    or not any("openvino 2" in line for line in halyard.available_engines()),
-    reason="OpenVINO is not installed, or not in this build")
+pytestmark = needs_engine
 
 
 def run(name, *arguments):
-    done = subprocess.run([sys.executable, "-B", ROOT / f"examples/python/{name}.py",
-                           *map(str, arguments)], capture_output=True, text=True, timeout=200)
+    done = run_python(ROOT / f"examples/python/{name}.py", *arguments, timeout=200)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import halyard
+from helpers import fails
 
 W, H = 160, 120
 FORMATS = ["rgb", "rgba", "bgr", "bgra", "planar_rgb", "planar_rgba", "grey", "nv12"]
@@ -77,12 +78,9 @@ def test_arrays_are_drawn_in_place_and_others_refused():
             (halyard.Tensor.image(W, H, "yuyv"), found(), halyard.UnsupportedError, "convert"),
             (np.zeros((9, 9, 3), np.uint8), found(), ValueError, "belong to an image of"),
             (pixels, found(unit="pixels").replace(size=(9, 9)), ValueError, "to_source")):
-        with pytest.raises(error, match=text):
-            overlay.draw(image, detections)
-    with pytest.raises(ValueError, match="opacity"):
-        halyard.Overlay(opacity=2)
-    with pytest.raises(FileNotFoundError, match="nothing.ttf"):
-        halyard.Overlay(font="nothing.ttf")
+        fails(error, text, lambda: overlay.draw(image, detections))
+    fails(ValueError, "opacity", lambda: halyard.Overlay(opacity=2))
+    fails(FileNotFoundError, "nothing.ttf", lambda: halyard.Overlay(font="nothing.ttf"))
 
 
 def test_masks_are_blended_once_best_on_top():
@@ -141,8 +139,7 @@ def test_a_result_is_plotted_saved_and_put_into_words(tmp_path, monkeypatch):
     for name in ("seen.png", "seen.jpg", "seen.bmp"):
         seen.save(tmp_path / name)
         assert np.abs(halyard.imread(tmp_path / name).astype(int) - drawn).mean() < 6
-    with pytest.raises(ValueError, match=r"seen\.xyz, writable: .*\.png"):
-        seen.save(tmp_path / "seen.xyz")
+    fails(ValueError, r"seen\.xyz, writable: .*\.png", lambda: seen.save(tmp_path / "seen.xyz"))
     png = seen._repr_png_()
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     assert np.array_equal(np.asarray(halyard.Tensor.load_from_bytes(png)), drawn)
@@ -153,8 +150,7 @@ def test_a_result_is_plotted_saved_and_put_into_words(tmp_path, monkeypatch):
     assert seen.to_coco(3)[0]["image_id"] == 3
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    with pytest.raises(halyard.UnsupportedError, match="no display.*result.save"):
-        seen.show()
+    fails(halyard.UnsupportedError, "no display.*result.save", lambda: seen.show())
 
 
 def test_class_maps_are_upright_and_plotted():

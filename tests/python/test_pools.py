@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """TensorPool, TensorHandle and what names them: views without a copy, limits, other processes."""
-import os
+import contextlib
 import pickle
 import threading
 import time
@@ -8,7 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from peers import Peer, address, open_descriptors, resident_bytes
+from peers import Peer
+from helpers import address, ends_in_child, fails, in_threads, open_descriptors, resident_bytes
 
 import halyard as ef
 
@@ -27,8 +28,7 @@ def test_a_handle_is_a_tensor_of_the_pool(pool):
     assert handle.shape == (4, 3) and handle.dtype == "float32" and handle.memory.name == "SHM"
     assert handle.pool == pool and handle.device == ef.Device.cpu() and handle.is_writable
     assert handle.refcount == 1
-    with pytest.raises(TypeError):
-        ef.TensorHandle()
+    fails(TypeError, lambda: ef.TensorHandle())
 
 
 def test_the_array_interface_shows_the_same_bytes(pool):
@@ -86,15 +86,11 @@ def test_parts_share_the_slot(pool):
 
 
 @pytest.mark.parametrize("call, text", [
-    (lambda h: h.slice_first_dim(3, 2), "start"),
-    (lambda h: h.view((5, 5)), "shape"),
-    (lambda h: h.permute((0, 0)), "order"),
-    (lambda h: h.permute((0,)), "order"),
-    (lambda h: ef.TensorHandle.of(ef.Tensor([2])), "pool"),
-])
+    (lambda h: h.slice_first_dim(3, 2), "start"), (lambda h: h.view((5, 5)), "shape"),
+    (lambda h: h.permute((0, 0)), "order"), (lambda h: h.permute((0,)), "order"),
+    (lambda h: ef.TensorHandle.of(ef.Tensor([2])), "pool")])
 def test_wrong_parts_are_refused(pool, call, text):
-    with pytest.raises(ef.InvalidArgumentError, match=text):
-        call(pool.alloc((4, 6)))
+    fails(ef.InvalidArgumentError, text, lambda: call(pool.alloc((4, 6))))
 
 
 def test_stats_are_typed(pool):
@@ -117,20 +113,15 @@ def test_stats_are_typed(pool):
     ((1, 0), {}, "size_mb"), ((1, -1), {}, "size_mb"), ((1, float("nan")), {}, "size_mb"),
     ((1, 64, 0), {}, "max_slots"), ((1, 64, 1 << 21), {}, "max_slots"),
     ((1, 64, 64), {"slot_alignment": 48}, "slot_alignment"),
-    ((1, 64, 64), {"scrub": "always"}, "scrub"),
-])
+    ((1, 64, 64), {"scrub": "always"}, "scrub")])
 def test_wrong_limits_are_named(arguments, keywords, text):
-    with pytest.raises(ef.InvalidArgumentError, match=text):
-        ef.TensorPool(*arguments, **keywords)
+    fails(ef.InvalidArgumentError, text, lambda: ef.TensorPool(*arguments, **keywords))
 
 
 def test_wrong_numbers_and_types_are_named():
-    with pytest.raises(OverflowError, match="pool_id"):
-        ef.TensorPool(-1)
-    with pytest.raises(TypeError, match="size_mb"):
-        ef.TensorPool(1, "large")
-    with pytest.raises(ef.MissingFileError):
-        ef.TensorPool.open(987654)
+    fails(OverflowError, "pool_id", lambda: ef.TensorPool(-1))
+    fails(TypeError, "size_mb", lambda: ef.TensorPool(1, "large"))
+    fails(ef.MissingFileError, lambda: ef.TensorPool.open(987654))
 
 
 def test_another_limit_than_the_pool_has_is_an_error(pool):
@@ -148,27 +139,21 @@ def test_another_limit_than_the_pool_has_is_an_error(pool):
     ([4], "uint8", "cuda:0", ef.UnsupportedError, "device"),
     ([4], "uint8", "tpu", ef.InvalidArgumentError, "device"),
     ([65 << 20], "uint8", "cpu", ef.CapacityError, "pool"),
-    ("abc", "uint8", "cpu", TypeError, "shape"),
-    ([4], "uint8", 3, TypeError, "device"),
-])
+    ("abc", "uint8", "cpu", TypeError, "shape"), ([4], "uint8", 3, TypeError, "device")])
 def test_wrong_tensors_are_refused(pool, shape, dtype, device, kind, text):
-    with pytest.raises(kind, match=text):
-        pool.alloc(shape, dtype, device)
+    fails(kind, text, lambda: pool.alloc(shape, dtype, device))
 
 
 def test_waiting_for_room_ends_with_the_time_or_with_room():
     with ef.TensorPool(next(numbers), 1, 2) as pool:
         held = [pool.alloc([4]), pool.alloc([4])]
-        with pytest.raises(ef.CapacityError, match="slots"):
-            pool.alloc([4])
+        fails(ef.CapacityError, "slots", lambda: pool.alloc([4]))
         begin = time.monotonic()
-        with pytest.raises(ef.WaitTimeoutError):
-            pool.alloc([4], timeout=0.15)
+        fails(ef.WaitTimeoutError, lambda: pool.alloc([4], timeout=0.15))
         assert 0.14 < time.monotonic() - begin < 5
         threading.Timer(0.2, held.clear).start()
         assert pool.alloc([4], timeout=20).shape == (4,)
-        with pytest.raises(ef.InvalidArgumentError, match="timeout"):
-            pool.alloc([4], timeout=-1)
+        fails(ef.InvalidArgumentError, "timeout", lambda: pool.alloc([4], timeout=-1))
 
 
 def test_a_closed_pool_says_so_and_its_tensors_stay():
@@ -176,10 +161,8 @@ def test_a_closed_pool_says_so_and_its_tensors_stay():
         handle = pool.alloc([8], "uint8")
         np.asarray(handle)[:] = 5
     assert (np.asarray(handle) == 5).all() and handle.pool is None
-    for call in (lambda: pool.alloc([8]), pool.stats, lambda: pool.pool_id, pool.__enter__,
-                 lambda: pool.attach(b"\0" * 168)):
-        with pytest.raises(ef.Error, match="pool: is closed"):
-            call()
+    fails(ef.Error, "pool: is closed", lambda: pool.alloc([8]), pool.stats, lambda: pool.pool_id,
+          pool.__enter__, lambda: pool.attach(b"\0" * 168))
     pool.close()
 
 
@@ -199,37 +182,30 @@ def test_descriptors_are_168_bytes_with_fields(pool):
     attached = pool.attach(descriptor)
     assert address(np.asarray(attached)) == address(np.asarray(handle))
     del handle, attached
-    with pytest.raises(ef.MissingFileError, match="gone"):
-        pool.validate(descriptor)
+    fails(ef.MissingFileError, "gone", lambda: pool.validate(descriptor))
 
 
 def test_descriptors_of_nonsense_are_refused(pool):
     handle = pool.alloc((4, 3))
     good = bytes(handle.descriptor())
-    with pytest.raises(ef.InvalidArgumentError, match="descriptor: must have 168 bytes"):
-        pool.attach(good[:-1])
-    with pytest.raises(ef.DataError):
-        pool.attach(good[:33] + b"\xff" + good[34:])
-    with pytest.raises(ef.InvalidArgumentError, match="another pool"):
-        pool.attach(b"\xee" + good[1:])
-    with pytest.raises(TypeError):
-        pool.attach(17)
+    fails(ef.InvalidArgumentError, "descriptor: must have 168 bytes",
+          lambda: pool.attach(good[:-1]))
+    fails(ef.DataError, lambda: pool.attach(good[:33] + b"\xff" + good[34:]))
+    fails(ef.InvalidArgumentError, "another pool", lambda: pool.attach(b"\xee" + good[1:]))
+    fails(TypeError, lambda: pool.attach(17))
     random = np.random.default_rng(1)
     for _ in range(300):
         hostile = bytearray(good)
         hostile[random.integers(168)] = random.integers(256)
-        try:
+        with contextlib.suppress(ef.Error):
             pool.attach(bytes(hostile))
-        except ef.Error:
-            pass
 
 
 def test_devices_have_names():
     assert str(ef.Device("GPU:1")) == "cuda:1" and ef.Device("gpu:1") == ef.Device.cuda(1)
     assert ef.Device.cuda(1).is_cuda() and ef.Device().is_cpu() and ef.Device.cuda(3).id == 3
     assert {ef.Device.cuda(1), ef.Device("cuda:1")} == {ef.Device.cuda(1)}
-    with pytest.raises(ef.InvalidArgumentError, match="name"):
-        ef.Device("abacus")
+    fails(ef.InvalidArgumentError, "name", lambda: ef.Device("abacus"))
     assert ef.cuda_available() == (ef.cuda_device_count() > 0)
 
 
@@ -271,21 +247,15 @@ hear()
 def test_a_child_of_fork_reads_and_is_told_that_the_pool_is_its_parent_s(pool):
     handle = pool.alloc([4], "uint8")
     np.asarray(handle)[:] = 9
-    child = os.fork()
-    if child == 0:
-        answers = [np.asarray(handle)[3] == 9]
-        for call in (lambda: pool.alloc([4]), pool.stats, lambda: pool.attach(b"\0" * 168)):
-            try:
-                call()
-                answers.append(False)
-            except ef.UnsupportedError as error:
-                answers.append("fork" in str(error))
-        try:
-            anew = ef.TensorPool.open(pool.pool_id)
-            answers.append(anew.alloc([4]).pool == anew and anew.stats().processes == 2)
-        finally:
-            os._exit(0 if all(answers) and len(answers) == 5 else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    def ask():
+        fails(ef.UnsupportedError, "fork", lambda: pool.alloc([4]), pool.stats,
+              lambda: pool.attach(b"\0" * 168))
+        anew = ef.TensorPool.open(pool.pool_id)
+        is_right = anew.alloc([4]).pool == anew and anew.stats().processes == 2
+        return 0 if is_right and np.asarray(handle)[3] == 9 else 1
+
+    assert ends_in_child(ask) == 0
 
 
 def test_handles_travel_by_value_in_pickles(pool):
@@ -318,11 +288,7 @@ def test_threads_share_a_pool(pool):
             if not (array == value).all():
                 failures.append(value)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(6))
     assert not failures and pool.stats().allocated_slots == 0
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import halyard as ef
+from helpers import fails
 
 F = ef.PixelFormat
 MEM = ef.TensorMemory.MEM
@@ -76,8 +77,7 @@ def test_letterbox_and_placement(processor, rgb):
     assert place.points_to_source([[32, 32]]).tolist() == [[16, 12]]
     assert place.to_source([0, 8, 64, 56]).shape == (4,)
     assert place.to_source(np.zeros((0, 4))).shape == (0, 4)
-    with pytest.raises(RuntimeError, match="boxes"):
-        place.to_source([[1, 2, 3]])
+    fails(RuntimeError, "boxes", lambda: place.to_source([[1, 2, 3]]))
 
 
 def test_floats_and_filters(processor, rgb):
@@ -132,8 +132,7 @@ def test_wrong_arguments(processor, rgb):
             (TypeError, (None, out), {}), (TypeError, (src, rgb), {}), (TypeError, (src,), {}),
             (RuntimeError, (ef.Tensor([2, 2]), out), {})]:
         before = bytes(np.asarray(out))
-        with pytest.raises(kind):
-            processor.convert(*args, **options)
+        fails(kind, lambda: processor.convert(*args, **options))
         assert bytes(np.asarray(out)) == before
 
 
@@ -143,11 +142,9 @@ def test_create_and_import(processor, rgb):
     assert processor.create_image(8, 8, F.PlanarRgb, "float32").shape == (3, 8, 8)
     for options in ({"access": "x"}, {"dtype": "x"}, {"compression": "x"},
                     {"compression": "any", "access": "read"}):
-        with pytest.raises(RuntimeError):
-            processor.create_image(8, 8, **options)
+        fails(RuntimeError, lambda: processor.create_image(8, 8, **options))
     for fd in (-1, 10**6):
-        with pytest.raises(RuntimeError, match="fd|descriptor"):
-            processor.import_image(fd, 8, 8, F.Rgb)
+        fails(RuntimeError, "fd|descriptor", lambda: processor.import_image(fd, 8, 8, F.Rgb))
     shm = ef.Tensor([64 * 48 * 2], "uint8", ef.TensorMemory.SHM)
     fd = shm.fd
     try:
@@ -155,12 +152,9 @@ def test_create_and_import(processor, rgb):
         np.asarray(seen)[...] = rgb
         assert seen.row_stride == 128
         assert np.array_equal(np.asarray(shm)[64:64 + 96], rgb[0].ravel())
-        with pytest.raises(RuntimeError):
-            processor.import_image(fd, 32, 24, F.Rgb, stride=95)
-        with pytest.raises(RuntimeError):
-            processor.import_image(fd, 3200, 24, F.Rgb)
-        with pytest.raises(RuntimeError):
-            processor.import_image(fd, 32, 24, F.Rgb, chroma_fd=fd)
+        fails(RuntimeError, lambda: processor.import_image(fd, 32, 24, F.Rgb, stride=95))
+        fails(RuntimeError, lambda: processor.import_image(fd, 3200, 24, F.Rgb))
+        fails(RuntimeError, lambda: processor.import_image(fd, 32, 24, F.Rgb, chroma_fd=fd))
         two = processor.import_image(fd, 32, 24, F.Nv12, chroma_fd=fd, chroma_offset=2048,
                                      colorimetry=ef.Colorimetry(range=ef.ColorRange.Full))
         assert two.colorimetry.range is ef.ColorRange.Full
@@ -174,16 +168,13 @@ def test_explain_and_close(rgb):
     assert "cpu" in p.explain(src, out)
     p.close()
     p.close()
-    for call in (lambda: p.convert(src, out), p.flush, lambda: p.explain(src, out)):
-        with pytest.raises(RuntimeError, match="closed"):
-            call()
+    fails(RuntimeError, "closed", lambda: p.convert(src, out), p.flush, lambda: p.explain(src, out))
 
 
 def test_a_backend_that_is_not_there(monkeypatch):
     ef.ImageProcessor().close()
     monkeypatch.setenv("EDGEFIRST_FORCE_BACKEND", "nosuch")
-    with pytest.raises(RuntimeError, match="nosuch"):
-        ef.ImageProcessor()
+    fails(RuntimeError, "nosuch", lambda: ef.ImageProcessor())
     monkeypatch.setenv("EDGEFIRST_FORCE_BACKEND", "cpu")
     ef.ImageProcessor().close()
 
@@ -193,8 +184,7 @@ def test_no_backend_at_all(monkeypatch):
         monkeypatch.setenv(f"EDGEFIRST_DISABLE_{name}", "1")
     p = ef.ImageProcessor()
     a, b = (ef.Tensor.image(8, 8, F.Rgb) for _ in range(2))
-    with pytest.raises(RuntimeError, match="HALYARD_DISABLE_CPU"):
-        p.convert(a, b)
+    fails(RuntimeError, "HALYARD_DISABLE_CPU", lambda: p.convert(a, b))
 
 
 def test_widths_for_the_gpu():
@@ -202,10 +192,8 @@ def test_widths_for_the_gpu():
         assert ef.align_width_for_gpu_pitch(*args) == width
     for format in (F.Rgba, F.Nv12, F.Rgb, F.PlanarRgb, F.Yuyv):
         assert ef.align_width_for_pixel_format(3004, format) == 3008
-    with pytest.raises(OverflowError):
-        ef.align_width_for_gpu_pitch(-1, 3)
-    with pytest.raises(RuntimeError):
-        ef.align_width_for_pixel_format(8, F.Rgb, "nosuch")
+    fails(OverflowError, lambda: ef.align_width_for_gpu_pitch(-1, 3))
+    fails(RuntimeError, lambda: ef.align_width_for_pixel_format(8, F.Rgb, "nosuch"))
     assert ef.gpu_dma_buf_pitch_alignment_bytes() == 64
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import halyard as ef
+from helpers import fails
 import models
 
 
@@ -92,8 +93,7 @@ def test_supervision_undoes_the_letterbox(supervision):
         assert np.allclose(made["xyxy"][1], [160, 90, 288, 180], atol=0.1)
         assert made["mask"].shape == (2, 180, 320)
         assert made["mask"][1].sum() == 128 * 90 and made["mask"][1, 90:, 160:288].all()
-    with pytest.raises(ValueError, match="size"):
-        found().to_supervision(size=(10, 10), placement=placed())
+    fails(ValueError, "size", lambda: found().to_supervision(size=(10, 10), placement=placed()))
     records = found().to_coco(placement=placed())
     assert records[1]["bbox"] == pytest.approx([160, 90, 128, 90], abs=0.1)
     assert decoded(records[1]["segmentation"]["counts"], (320, 180)).sum() == 128 * 90
@@ -128,8 +128,7 @@ def test_supervision_gets_track_ids(supervision):
 
 def test_supervision_is_asked_for_by_name_when_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "supervision", None)
-    with pytest.raises(ImportError, match="pip install supervision"):
-        found().to_supervision()
+    fails(ImportError, "pip install supervision", lambda: found().to_supervision())
 
 
 def test_supervision_gets_pixels_and_whole_masks(monkeypatch):

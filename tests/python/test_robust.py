@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What must never crash or leak: threads, forks, the interpreter's end, many calls."""
+import contextlib
 import gc
 import multiprocessing
 import os
-import subprocess
 import sys
 import threading
 
@@ -11,21 +11,21 @@ import numpy as np
 import pytest
 
 import halyard as ef
+from helpers import in_threads, open_descriptors, resident_bytes, run_python
 
 F = ef.PixelFormat
 MEM = ef.TensorMemory.MEM
 
 
-def run_python(program):
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                          check=False, timeout=120)
+def run(program):
+    done = run_python("-c", program, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout
 
 
 def test_views_that_outlive_the_interpreter():
-    run_python("""
+    run("""
 import numpy as np, halyard as ef, threading
 t = ef.Tensor([1 << 16], "uint8")
 keep = [np.asarray(t), t.map(), memoryview(t), np.from_dlpack(t), t.map().numpy(),
@@ -39,7 +39,7 @@ local.view = np.asarray(t)
 
 
 def test_the_end_while_a_thread_works():
-    run_python("""
+    run("""
 import halyard as ef, numpy as np, threading, time
 def work():
     p = ef.ImageProcessor()
@@ -56,7 +56,7 @@ time.sleep(0.2)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_fork():
-    assert run_python("""
+    assert run("""
 import os, numpy as np, halyard as ef
 p = ef.ImageProcessor(threads=1)
 a, b = (ef.Tensor.image(64, 64, "rgb") for _ in range(2))
@@ -74,7 +74,7 @@ print(os.waitpid(child, 0)[1], int(view.sum()))
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_fork_when_threads_have_worked():
-    assert run_python("""
+    assert run("""
 import os, sys, numpy as np, halyard as ef
 p = ef.ImageProcessor()
 a, b = ef.Tensor.image(1280, 960, "rgb"), ef.Tensor.image(640, 640, "rgb")
@@ -110,16 +110,13 @@ def test_threads_may_use_one_tensor_and_one_processor():
     src = ef.Tensor.image(320, 240, F.Rgb, mem=MEM)
     dst = ef.Tensor.image(160, 120, F.Rgba, mem=MEM)
     jpeg = src.to_jpeg()
-    wrong = []
 
     def work(call):
         for _ in range(60):
             try:
                 call()
             except (RuntimeError, BufferError):
-                pass
-            except BaseException as error:  # noqa: BLE001  anything else is a defect
-                wrong.append(error)
+                pass  # anything else is a defect
 
     def relabel():
         dst.set_format(F.Grey)
@@ -127,12 +124,7 @@ def test_threads_may_use_one_tensor_and_one_processor():
     calls = [lambda: p.convert(src, dst), lambda: p.convert(src, dst), relabel,
              lambda: dst.decode_image(jpeg), lambda: np.asarray(dst).sum(),
              lambda: src.from_numpy(np.zeros((240, 320, 3), np.uint8)), lambda: dst.copy()]
-    threads = [threading.Thread(target=work, args=(call,)) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
+    in_threads(work, calls)
 
 
 def test_long_calls_release_the_interpreter():
@@ -191,11 +183,6 @@ def test_tensors_travel_between_processes(memory):
     process.join()
 
 
-def resident_bytes():
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs Linux")
 def test_many_calls_leak_nothing():
     p = ef.ImageProcessor()
@@ -216,26 +203,24 @@ def test_many_calls_leak_nothing():
         repr(src), src.shape, src.quantization, part.quantization, view[0, 0, 0]
         for wrong in (lambda: src.view(ef.Region(0, 0, 99, 9)), lambda: p.convert(src, src),
                       lambda: ef.Tensor([2], "nosuch"), lambda: src.from_numpy(3), m.numpy):
-            try:
+            with contextlib.suppress(RuntimeError, TypeError, BufferError):
                 wrong()
-            except (RuntimeError, TypeError, BufferError):
-                pass
 
     for _ in range(2000):
         turn()
     gc.collect()
-    before, files = resident_bytes(), len(os.listdir("/proc/self/fd"))
+    before, files = resident_bytes(), open_descriptors()
     for _ in range(8000):  # 15 calls each
         turn()
     gc.collect()
     assert resident_bytes() - before < 4 << 20
-    assert len(os.listdir("/proc/self/fd")) == files
+    assert open_descriptors() == files
 
 
 def test_descriptors_come_back():
     for _ in range(3):
         ef.Tensor([64], "uint8", ef.TensorMemory.SHM)
-    files = len(os.listdir("/proc/self/fd"))
+    files = open_descriptors()
     for _ in range(100):
         t = ef.Tensor([64], "uint8", ef.TensorMemory.SHM)
         fd = t.fd
@@ -243,11 +228,11 @@ def test_descriptors_come_back():
         os.close(fd)
         np.asarray(other)[0] = 1
         del t, other
-    assert len(os.listdir("/proc/self/fd")) == files
+    assert open_descriptors() == files
 
 
 def test_a_thread_of_an_atexit_handler_from_before_the_import_comes_back():
-    assert run_python("""
+    assert run("""
 import atexit, threading
 def last():
     def work():
@@ -267,7 +252,7 @@ import numpy as np, halyard as ef
 
 def test_the_end_while_threads_come_back_from_calls():
     for _ in range(5):
-        run_python("""
+        run("""
 import halyard as ef, numpy as np, threading, time
 a = ef.Tensor.image(640, 480, "rgb")
 def work():
@@ -307,7 +292,7 @@ print(ef.Tensor([2], "uint8").shape)
 @pytest.mark.parametrize("before", ["", "import halyard"])
 def test_subinterpreters_are_told_so_and_end(before):
     pytest.importorskip("_xxsubinterpreters")
-    assert run_python(SUBINTERPRETER.format(before=before)) == "(2,)\n"
+    assert run(SUBINTERPRETER.format(before=before)) == "(2,)\n"
 
 
 LONG_DECODE = """
@@ -331,7 +316,7 @@ def jpeg(side):
 @pytest.mark.parametrize("kind, side, channels", [("png", 16000, 3), ("jpeg", 16000, 1)])
 def test_ctrl_c_ends_a_long_decode_in_the_middle(kind, side, channels):
     """The last row is not there, so the decode did not go on to its end."""
-    assert run_python(LONG_DECODE + f"""
+    assert run(LONG_DECODE + f"""
 data = {kind}({side})
 t = ef.Tensor([{side}, {side}, {channels}], "uint8", ef.TensorMemory.MEM)
 threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -345,7 +330,7 @@ print(ef.Tensor.load_from_bytes({kind}(8)).width)
 
 def test_ctrl_c_ends_a_long_load_in_the_middle():
     """Not all of the image's memory has been written to by then."""
-    assert run_python(LONG_DECODE + """
+    assert run(LONG_DECODE + """
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE")
 def interrupt(*_):
@@ -364,7 +349,7 @@ except KeyboardInterrupt:
 
 def test_a_handler_of_a_signal_runs_in_the_middle_of_a_decode():
     """The decode goes on when the handler returns, and its result is whole."""
-    assert run_python("""
+    assert run("""
 import os, signal, threading, halyard as ef
 image = ef.Tensor.image(12000, 12000, "grey", ef.TensorMemory.MEM)
 data = image.to_png(1)

@@ -2,13 +2,12 @@
 """Programs as their documents print them, run as they stand; the import is the only line that may
 differ."""
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import halyard as ef
+from helpers import run_python
 import models
 
 QUICK_START = '''
@@ -110,7 +109,7 @@ def test_quick_start_unchanged_in_a_process_of_its_own(image):
             "import halyard.compat; halyard.compat.install()\n"
             "import test_snippets as t\nconfig = t.segmentation_config()\n"
             "output0, output1 = t.outputs()\n" + QUICK_START + "print(len(boxes), len(masks))\n")
-    done = subprocess.run([sys.executable, "-B", "-c", text], capture_output=True, text=True)
+    done = run_python("-c", text)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["2", "2"]
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import halyard as ef
+from helpers import fails
 
 
 def found(boxes, score=0.9, label=1):
@@ -59,8 +60,7 @@ def test_value_classes_have_names_equality_and_travel():
     lambda: ef.TilePlacement(0, 1, (0,), (1, 1), (1, 1)),
     lambda: ef.TilePlacement(0, 1, (0, 0), (1, 1), (1, 1), (0, 0, 1))])
 def test_values_of_the_wrong_length_are_refused(make):
-    with pytest.raises(ValueError):
-        make()
+    fails(ValueError, make)
 
 
 def test_boxes_are_lifted_to_the_frame():
@@ -94,9 +94,7 @@ def test_the_accumulator_takes_each_tile_once_in_any_order():
             assert frame.push_tile(*found([[0.1, 0.1, 0.2, 0.2]]), where) is False
         assert frame.is_complete() and frame.push_tile(*found([]), placement(7)) is False
         results.append(frame.finalize())
-        for call in (frame.remaining, frame.finalize, frame.is_complete):
-            with pytest.raises(RuntimeError):
-                call()
+        fails(RuntimeError, frame.remaining, frame.finalize, frame.is_complete)
     for one, other in zip(*results):
         assert np.array_equal(one, other)
     assert np.allclose(results[0][0], [[704, 64, 768, 128], [64, 64, 128, 128]])
@@ -112,15 +110,12 @@ def test_a_frame_without_extent_has_no_fractions():
     ((np.zeros((1, 4), np.float32), [0.5, 0.6], [1]), "scores"),
     ((np.zeros((1, 4), np.float32), [0.5], [1.5]), "classes")])
 def test_bad_arrays_are_named(arguments, name):
-    with pytest.raises((TypeError, ValueError), match=name):
-        ef.merge_tiled_detections(*arguments, ef.MergeConfig())
-    with pytest.raises((TypeError, ValueError), match=name):
-        ef.lift_tile_boxes(*arguments, placement())
+    fails((TypeError, ValueError), name,
+          lambda: ef.merge_tiled_detections(*arguments, ef.MergeConfig()))
+    fails((TypeError, ValueError), name, lambda: ef.lift_tile_boxes(*arguments, placement()))
 
 
 @pytest.mark.parametrize("other", [None, 3, "tile"])
 def test_other_objects_are_no_placements(other):
-    with pytest.raises(TypeError):
-        ef.lift_tile_boxes(*found([]), other)
-    with pytest.raises((TypeError, AttributeError)):
-        ef.merge_tiled_detections(*found([]), other)
+    fails(TypeError, lambda: ef.lift_tile_boxes(*found([]), other))
+    fails((TypeError, AttributeError), lambda: ef.merge_tiled_detections(*found([]), other))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waiting for messages: timeouts, threads, Ctrl-C, descriptors, WaitSet, asyncio."""
 import asyncio
+import contextlib
 import gc
 import os
 import select
@@ -11,30 +12,17 @@ import time
 import numpy as np
 import pytest
 
-from peers import Peer
+from peers import Peer, next_name, pair
+from helpers import fails
 
 import halyard as ef
 
-numbers = iter(range(1, 10000))
-
-
-def next_name():
-    return f"wait/topic_{next(numbers)}"
-
-
-def pair(type=bytes, **options):
-    name = next_name()
-    return ef.Topic(name, type, **options), ef.Topic(name, type, **options)
-
-
 def test_block_waits_for_the_subscriber():
-    sender, receiver = pair(depth=1, overflow="block", block_timeout=0.1)
+    sender, receiver = pair(bytes, depth=1, overflow="block", block_timeout=0.1)
     sender.send(b"1")
     begin = time.monotonic()
-    with pytest.raises(ef.WaitTimeoutError):
-        sender.send(b"2")
-    with pytest.raises(ef.WaitTimeoutError):
-        sender.send(b"2", timeout=0.6)
+    fails(ef.WaitTimeoutError, lambda: sender.send(b"2"))
+    fails(ef.WaitTimeoutError, lambda: sender.send(b"2", timeout=0.6))
     assert 0.7 <= time.monotonic() - begin < 10 and sender.stats().refused == 2
     threading.Timer(0.3, receiver.recv).start()
     sender.send(b"3", timeout=20)
@@ -42,20 +30,18 @@ def test_block_waits_for_the_subscriber():
 
 
 def test_timeouts():
-    _, receiver = pair()
+    _, receiver = pair(bytes)
     begin = time.monotonic()
     assert receiver.recv() is None and receiver.recv(0) is None
     assert receiver.recv(0.15) is None
     assert 0.14 < time.monotonic() - begin < 10
     for wrong in (-1, float("nan")):
-        with pytest.raises(ef.InvalidArgumentError, match="timeout"):
-            receiver.recv(wrong)
-    with pytest.raises(TypeError, match="timeout"):
-        receiver.recv("soon")
+        fails(ef.InvalidArgumentError, "timeout", lambda: receiver.recv(wrong))
+    fails(TypeError, "timeout", lambda: receiver.recv("soon"))
 
 
 def test_other_threads_run_while_one_waits():
-    sender, receiver = pair()
+    sender, receiver = pair(bytes)
     found = []
     thread = threading.Thread(target=lambda: found.append(receiver.recv(None)))
     thread.start()
@@ -92,7 +78,7 @@ def test_many_threads_on_one_topic():
 
 
 def test_iteration_ends_when_the_topic_is_closed():
-    sender, receiver = pair()
+    sender, receiver = pair(bytes)
     for i in range(3):
         sender.send(b"%d" % i)
     seen = []
@@ -104,7 +90,7 @@ def test_iteration_ends_when_the_topic_is_closed():
 
 
 def test_a_thread_that_waits_is_told_when_the_topic_is_closed():
-    _, receiver = pair()
+    _, receiver = pair(bytes)
     answers = []
 
     def wait():
@@ -121,7 +107,7 @@ def test_a_thread_that_waits_is_told_when_the_topic_is_closed():
 
 
 def test_the_descriptor_says_when_messages_are_there():
-    sender, receiver = pair()
+    sender, receiver = pair(bytes)
     assert not select.select([receiver], [], [], 0)[0]
     sender.send(b"1")
     assert select.select([receiver], [], [], 20)[0] and receiver.has_message()
@@ -130,7 +116,7 @@ def test_the_descriptor_says_when_messages_are_there():
 
 
 def test_wait_set():
-    sender, receiver = pair()
+    sender, receiver = pair(bytes)
     other = ef.Topic(next_name(), bytes, receives_own=True)
     ends = os.pipe()
     waits = ef.WaitSet()
@@ -146,16 +132,12 @@ def test_wait_set():
     assert waits.remove(3) and not waits.remove(3) and other.recv() == b"2"
     waits.add_timer(0.05, "tick")
     assert waits.wait() == ["tick"] and waits.wait() == ["tick"]
-    with pytest.raises(ef.Error, match="token"):
-        waits.add_timer(1, "tick")
+    fails(ef.Error, "token", lambda: waits.add_timer(1, "tick"))
     for wrong in (0, -1, 1e10):
-        with pytest.raises(ef.InvalidArgumentError, match="interval"):
-            waits.add_timer(wrong, "other")
-    with pytest.raises(TypeError, match="topic"):
-        waits.add("topic")
+        fails(ef.InvalidArgumentError, "interval", lambda: waits.add_timer(wrong, "other"))
+    fails(TypeError, "topic", lambda: waits.add("topic"))
     receiver.close()
-    with pytest.raises(ef.Error, match="closed"):
-        waits.wait(0)
+    fails(ef.Error, "closed", lambda: waits.wait(0))
     assert waits.remove(receiver) and waits.wait() == ["tick"]
     for end in ends:
         os.close(end)
@@ -172,8 +154,7 @@ def test_a_wait_set_keeps_its_topics_and_serves_one_thread():
     thread = threading.Thread(target=waits.wait, args=(1,))
     thread.start()
     time.sleep(0.2)
-    with pytest.raises(ef.BusyError):
-        waits.wait(0)
+    fails(ef.BusyError, lambda: waits.wait(0))
     thread.join()
 
 
@@ -202,7 +183,7 @@ for call in (lambda: receiver.recv(None), lambda: next(iter(receiver)), waits.wa
 
 
 def test_a_handler_of_a_signal_runs_in_the_middle_of_a_wait():
-    _, receiver = pair()
+    _, receiver = pair(bytes)
     seen = []
     old = signal.signal(signal.SIGUSR1, lambda *_: seen.append(time.monotonic()))
     threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1)).start()
@@ -213,7 +194,7 @@ def test_a_handler_of_a_signal_runs_in_the_middle_of_a_wait():
 
 def test_recv_async_waits():
     async def run():
-        sender, receiver = pair()
+        sender, receiver = pair(bytes)
         assert await receiver.recv_async(0.05) is None
         asyncio.get_running_loop().call_later(0.1, sender.send, b"1")
         assert await receiver.recv_async() == b"1"
@@ -246,7 +227,7 @@ hear()
 
 def test_a_task_that_is_cancelled_has_taken_no_message():
     async def run():
-        sender, receiver = pair(depth=4096)
+        sender, receiver = pair(bytes, depth=4096)
         got = []
         for i in range(300):
             task = asyncio.ensure_future(receiver.recv_async())
@@ -255,10 +236,8 @@ def test_a_task_that_is_cancelled_has_taken_no_message():
             if i % 3:
                 await asyncio.sleep(0.0005 * (i % 2))
             task.cancel()
-            try:
+            with contextlib.suppress(asyncio.CancelledError):
                 got.append(await task)
-            except asyncio.CancelledError:
-                pass
         while (message := await receiver.recv_async(0)) is not None:
             got.append(message)
         assert [int(one) for one in got] == list(range(300)) and receiver.lost == 0
@@ -267,7 +246,7 @@ def test_a_task_that_is_cancelled_has_taken_no_message():
 
 def test_wait_for_and_many_tasks_on_one_topic():
     async def run():
-        sender, receiver = pair(depth=64)
+        sender, receiver = pair(bytes, depth=64)
         for timeout in (0.02, 0.01):
             with pytest.raises(asyncio.TimeoutError):
                 await asyncio.wait_for(receiver.recv_async(), timeout)
@@ -281,14 +260,13 @@ def test_wait_for_and_many_tasks_on_one_topic():
 
 def test_a_task_that_waits_is_told_when_the_topic_is_closed():
     async def run(close):
-        _, receiver = pair()
+        _, receiver = pair(bytes)
         task = asyncio.ensure_future(receiver.recv_async())
         await asyncio.sleep(0.05)
         close(receiver)
-        with pytest.raises(ef.Error, match="closed"):
-            await task
-        with pytest.raises(ef.Error, match="closed"):
-            await receiver.recv_async()
+        for late in (task, receiver.recv_async()):
+            with pytest.raises(ef.Error, match="closed"):
+                await late
     asyncio.run(run(lambda topic: topic.close()))
 
     def from_a_thread(topic):
@@ -300,7 +278,7 @@ def test_a_task_that_waits_is_told_when_the_topic_is_closed():
 
 def test_async_iteration_ends_when_the_topic_is_closed():
     async def run():
-        sender, receiver = pair()
+        sender, receiver = pair(bytes)
         sender.send(b"1")
         asyncio.get_running_loop().call_later(0.1, receiver.close)
         assert [message async for message in receiver] == [b"1"]
@@ -308,7 +286,7 @@ def test_async_iteration_ends_when_the_topic_is_closed():
 
 
 def test_loops_one_after_the_other_and_at_the_same_time():
-    sender, receiver = pair(depth=64)
+    sender, receiver = pair(bytes, depth=64)
     for i in range(3):
         sender.send(b"%d" % i)
         assert asyncio.run(receiver.recv_async(20)) == b"%d" % i

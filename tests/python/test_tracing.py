@@ -7,6 +7,7 @@ import threading
 import pytest
 
 import halyard as ef
+from helpers import fails
 
 
 def spans(path):
@@ -38,8 +39,7 @@ def test_sessions_follow_one_another_and_one_object_serves_twice(tmp_path):
 def test_one_session_at_a_time(tmp_path):
     with ef.Tracing(tmp_path / "c.json"):
         other = ef.Tracing(tmp_path / "d.json")
-        with pytest.raises(RuntimeError):
-            other.start()
+        fails(RuntimeError, lambda: other.start())
         other.stop()
         assert ef.is_tracing_active()
 
@@ -57,23 +57,20 @@ def test_stop_without_a_session_does_nothing(tmp_path):
 
 
 def test_a_folder_that_is_missing_is_an_error(tmp_path):
-    with pytest.raises(ef.MissingFileError):
-        ef.Tracing(tmp_path / "none" / "g.json").start()
+    fails(ef.MissingFileError, lambda: ef.Tracing(tmp_path / "none" / "g.json").start())
     assert not ef.is_tracing_active()
 
 
 @pytest.mark.parametrize("path", [None, 7, b"bytes"])
 def test_paths_of_another_type_are_refused(path):
-    with pytest.raises(TypeError):
-        ef.Tracing(path)
+    fails(TypeError, lambda: ef.Tracing(path))
 
 
 def test_a_span_belongs_to_its_thread(tmp_path):
     with ef.Tracing(tmp_path / "h.json"):
         span = ef.span("mine")
         span.__enter__()
-        with pytest.raises(ValueError):
-            span.__enter__()
+        fails(ValueError, lambda: span.__enter__())
         errors = []
 
         def close():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import halyard
+from helpers import fails
 import models
 from halyard import edgefirst
 
@@ -136,8 +137,7 @@ def test_a_model_takes_every_tracker(make):
     assert sorted(last.detections.tracker_id.tolist()) == [1, 2]
     overlaid = last.plot(overlay=halyard.Overlay(color_by="track"))
     assert overlaid.shape == (48, 64, 3) and overlaid.any()
-    with pytest.raises(TypeError, match="tracker: must be a Tracker"):
-        next(model.track(images, tracker=3))
+    fails(TypeError, "tracker: must be a Tracker", lambda: next(model.track(images, tracker=3)))
 
 
 def test_what_is_no_tracker_is_named():
@@ -162,12 +162,10 @@ def test_options_belong_to_a_kind_and_have_limits():
                           ({"kind": "sort", "inertia": 0.1}, "inertia: the tracker .sort. has no"),
                           ({"high_score": 2}, "high_score"), ({"coast": -1}, "coast: must be 0"),
                           ({"frame_rate": 0}, "frame_rate"), ({"max_tracks": 0}, "max_tracks")):
-        with pytest.raises(ValueError, match=text):
-            halyard.Tracker(**options)
+        fails(ValueError, text, lambda: halyard.Tracker(**options))
     with pytest.raises(TypeError, match="detections: must be Detections, not ndarray"):
         halyard.Tracker().update(np.zeros((1, 4)))
     tracker = halyard.Tracker()
     tracker.update(frame(0), 1000)
-    with pytest.raises(ValueError, match="before"):
-        tracker.update(frame(0), 500)
+    fails(ValueError, "before", lambda: tracker.update(frame(0), 500))
     assert halyard.Tracker(max_tracks=1).left_out == 0

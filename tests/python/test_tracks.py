@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """ByteTrack and its kin, and what they tell of objects."""
 import pickle
-import threading
 
 import numpy as np
 import pytest
 
 import halyard as ef
+from helpers import fails, in_threads
 
 UUID = "f81d4fae-7dec-41d0-a765-00a0c91e6bf6"
 TRACKERS = [ef.ByteTrack, ef.OcSort, ef.Sort]
@@ -76,8 +76,7 @@ def test_array_likes_are_taken(kind):
     (dict(boxes=np.zeros((2, 4, 1), np.float32)), TypeError, "boxes"),
     (dict(boxes=np.zeros((2, 4), ">f4")), TypeError, "boxes"),
     (dict(boxes=np.zeros((2, 4), np.complex64)), TypeError, "boxes"),
-    (dict(boxes="ab"), TypeError, "boxes"),
-    (dict(boxes=None), TypeError, "boxes"),
+    (dict(boxes="ab"), TypeError, "boxes"), (dict(boxes=None), TypeError, "boxes"),
     (dict(boxes=[[1, 2], [3]]), TypeError, "boxes"),
     (dict(scores=np.zeros(3, np.float32)), ValueError, "scores"),
     (dict(labels=np.zeros(2, np.float32)), TypeError, "labels"),
@@ -87,14 +86,12 @@ def test_array_likes_are_taken(kind):
     (dict(labels=[0]), ValueError, "labels"),
     (dict(timestamp_ns=-1), OverflowError, "timestamp_ns"),
     (dict(timestamp_ns=2**64), OverflowError, "timestamp_ns"),
-    (dict(timestamp_ns="now"), TypeError, "timestamp_ns"),
-])
+    (dict(timestamp_ns="now"), TypeError, "timestamp_ns")])
 def test_bad_arguments_are_named(change, error, name):
     boxes, scores, labels = arrays(moving(0))
     call = dict(boxes=boxes, scores=scores, labels=labels, timestamp_ns=1000)
     tracker = ef.ByteTrack()
-    with pytest.raises(error, match=name):
-        tracker.update(**{**call, **change})
+    fails(error, name, lambda: tracker.update(**{**call, **change}))
     assert tracker.get_active_tracks() == []
     assert len(tracker.update(**call)) == 2
 
@@ -115,15 +112,13 @@ def test_detections_beyond_the_limit_are_counted(kind):
 def test_time_does_not_run_backwards():
     tracker = ef.ByteTrack()
     tracker.update(*arrays(moving(0)), 1000)
-    with pytest.raises(RuntimeError):
-        tracker.update(*arrays(moving(0)), 999)
+    fails(RuntimeError, lambda: tracker.update(*arrays(moving(0)), 999))
 
 
 @pytest.mark.parametrize("options", [dict(high_conf=float("nan")), dict(iou=float("nan")),
                                      dict(lifespan_ns=-1)])
 def test_options_are_checked(options):
-    with pytest.raises((ValueError, OverflowError)):
-        ef.ByteTrack(**options)
+    fails((ValueError, OverflowError), lambda: ef.ByteTrack(**options))
 
 
 def test_track_info_is_a_value():
@@ -151,28 +146,19 @@ def test_active_track_info_is_a_value():
 @pytest.mark.parametrize("change, error", [
     (dict(uuid="x"), ValueError), (dict(uuid=UUID + "0"), ValueError), (dict(uuid=3), TypeError),
     (dict(tracked_location=[1, 2, 3]), ValueError), (dict(tracked_location=3), TypeError),
-    (dict(tracked_location=["a"] * 4), TypeError), (dict(created=-1), OverflowError),
-])
+    (dict(tracked_location=["a"] * 4), TypeError), (dict(created=-1), OverflowError)])
 def test_bad_track_infos_are_refused(change, error):
     call = dict(uuid=UUID, tracked_location=[1, 2, 3, 4], count=1, created=2, last_updated=3)
-    with pytest.raises(error):
-        ef.TrackInfo(**{**call, **change})
+    fails(error, lambda: ef.TrackInfo(**{**call, **change}))
 
 
 def test_one_tracker_serves_several_threads():
     tracker = ef.ByteTrack()
-    errors = []
 
-    def work():
-        try:
-            for _ in range(200):
-                tracker.update(*arrays(moving(0)), 1000)
-                tracker.get_active_tracks()
-        except Exception as error:  # noqa: BLE001
-            errors.append(error)
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == [] and len(tracker.get_active_tracks()) == 2
+    def work(_):
+        for _ in range(200):
+            tracker.update(*arrays(moving(0)), 1000)
+            tracker.get_active_tracks()
+
+    in_threads(work, range(4))
+    assert len(tracker.get_active_tracks()) == 2

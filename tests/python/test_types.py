@@ -6,12 +6,12 @@ import inspect
 import json
 import os
 import pathlib
-import subprocess
 import sys
 
 import pytest
 
 import halyard as ef
+from helpers import run_python
 
 ROOT = pathlib.Path(__file__).parents[2]
 PACKAGE = pathlib.Path(ef.__file__).parent
@@ -23,13 +23,12 @@ def needs(module):
 
 
 def run(*arguments, **environment):
-    return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True,
-                          env={**os.environ, **environment}, timeout=280)
+    return run_python(*arguments, env={**os.environ, **environment}, timeout=280)
 
 
 def test_the_stubs_are_those_of_this_build():
     needs("nanobind")
-    done = run("-B", ROOT / "tools/python_stub.py", "--check", PYTHONPATH=str(PACKAGE.parent))
+    done = run(ROOT / "tools/python_stub.py", "--check", PYTHONPATH=str(PACKAGE.parent))
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -10,6 +10,7 @@
 
 #include "halyard/buffer_engine.h"
 #include "halyard/negotiated_buffer.h"
+#include "support/result.h"
 
 namespace halyard::test {
 
@@ -26,9 +27,24 @@ Error error_of(const Result<T>& result) {
   return result ? Error() : result.error();
 }
 
-/// What the parties of a list in JSON agree on. They must.
+/// A call that must not fail.
+inline void must(const Status& status) {
+  if (!status) throw std::runtime_error(status.error().message());
+}
+
+/// The parties of a list in JSON.
+inline std::vector<EngineParty> parties_of(const std::string& parties) {
+  return value_of(parties_from_json("{\"parties\": " + parties + "}"));
+}
+
+/// What they agree on. They must.
 inline Reconciled agreed(const std::string& parties) {
-  return value_of(reconcile_engines(value_of(parties_from_json("{\"parties\": " + parties + "}"))));
+  return value_of(reconcile_engines(parties_of(parties)));
+}
+
+/// A party's list, its keys in JSON.
+inline AttributeList list_of(const std::string& party, const std::string& keys) {
+  return parties_of(R"([{"name": ")" + party + R"(", "keys": )" + keys + "}]")[0].list;
 }
 
 /// A tensor of 4 KiB in memory of a kind: [1, 1, 64, 64] of u8, read and written by the CPU.

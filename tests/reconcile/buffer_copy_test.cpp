@@ -9,9 +9,7 @@
 namespace halyard {
 namespace {
 
-using test::agreed;
-using test::error_of;
-using test::value_of;
+using namespace test;  // NOLINT: its helpers are what tests are written in
 
 struct Extents {
   std::size_t n, c, h, w;
@@ -194,25 +192,19 @@ TEST(BufferCopy, what_does_not_fit_is_named) {
   std::mt19937 random(23);
   const Extents e{1, 5, 3, 7};
   auto buffer = value_of(allocate_negotiated(tensor_of("u8", e, "NHWC", ""))).at(0);
-  const auto refusal = [&](DType dtype, AxisOrder order, const Extents& other, AxisOrder said) {
+  const auto refused = [&](DType dtype, AxisOrder order, const Extents& other, AxisOrder said,
+                           const char* text) {
     HostTensor source(dtype, order, other, 4, random);
     const Status from = buffer.copy_from(source.tensor, said);
-    const Status to = buffer.copy_to(source.tensor, said);
-    EXPECT_FALSE(from);
-    EXPECT_FALSE(to);
-    if (from || to) return std::string();
-    EXPECT_FAILS(from, Errc::invalid_argument);
-    EXPECT_EQ(from.error().message(), to.error().message());
-    return from.error().message();
+    EXPECT_FAILS(from, Errc::invalid_argument, text);
+    EXPECT_FAILS(buffer.copy_to(source.tensor, said), Errc::invalid_argument,
+                 from ? "" : from.error().message());
   };
-  EXPECT_NE(refusal(DType::i8, AxisOrder::nchw, e, AxisOrder::nchw).find("u8"), std::string::npos);
-  EXPECT_NE(refusal(DType::u8, AxisOrder::nchw, e, AxisOrder::nhwc)
-                .find("[1, 5, 3, 7], wanted [1, 3, 7, 5]"),
-            std::string::npos);
-  EXPECT_NE(refusal(DType::u8, AxisOrder::nchw, e, AxisOrder::nc_hwx).find("x"), std::string::npos);
-  EXPECT_NE(refusal(DType::u8, AxisOrder::nc_hwx, {1, 9, 3, 7}, AxisOrder::nc_hwx)
-                .find("[1, 3, 3, 7, 4], wanted [1, 5 / x, 3, 7, x]"),
-            std::string::npos);
+  refused(DType::i8, AxisOrder::nchw, e, AxisOrder::nchw, "u8");
+  refused(DType::u8, AxisOrder::nchw, e, AxisOrder::nhwc, "[1, 5, 3, 7], wanted [1, 3, 7, 5]");
+  refused(DType::u8, AxisOrder::nchw, e, AxisOrder::nc_hwx, "x");
+  refused(DType::u8, AxisOrder::nc_hwx, {1, 9, 3, 7}, AxisOrder::nc_hwx,
+          "[1, 3, 3, 7, 4], wanted [1, 5 / x, 3, 7, x]");
   Tensor empty;
   EXPECT_FAILS(buffer.copy_from(empty, AxisOrder::nchw), Errc::invalid_argument);
   HostTensor source(DType::u8, AxisOrder::nchw, e, 1, random);
@@ -273,10 +265,9 @@ TEST(BufferCopy, an_odd_rectangle_of_nv12_names_the_subsampling) {
   auto buffer = image_buffer(PixelFormat::nv12, 48, 32);
   const Tensor image = value_of(buffer.image());
   for (const Region odd : {Region{1, 0, 16, 8}, Region{0, 3, 16, 8}}) {
-    const Error error = error_of(image.slice(odd));
-    EXPECT_EQ(error.code, Errc::invalid_argument);
-    EXPECT_NE(error.message().find("2x2"), std::string::npos) << error.message();
-    EXPECT_NE(error.message().find("nv12"), std::string::npos) << error.message();
+    const auto refused = image.slice(odd);
+    EXPECT_FAILS(refused, Errc::invalid_argument, "2x2");
+    EXPECT_FAILS(refused, "nv12");
   }
   const Tensor even = value_of(image.slice({2, 4, 16, 8}));
   EXPECT_EQ(even.plane_count(), 2U);

@@ -15,11 +15,7 @@ namespace halyard {
 namespace {
 
 using conformance::FakeDmaBuf;
-using test::agreed;
-using test::error_of;
-using test::OtherThread;
-using test::tensor_in;
-using test::value_of;
+using namespace test;  // NOLINT: its helpers are what tests are written in
 
 constexpr std::chrono::nanoseconds at_once{0};
 
@@ -95,7 +91,7 @@ TEST_F(DmaAccessTest, readers_that_overlap_end_once_and_a_writer_waits_for_them)
   EXPECT_EQ(fake_.take_calls(), "START|READ START|READ");
   EXPECT_TRUE(mine.unlock());
   EXPECT_EQ(fake_.take_calls(), "") << "the other still reads";
-  EXPECT_EQ(error_of(buffer_.lock(Access::write, at_once)).code, Errc::timeout);
+  EXPECT_FAILS(buffer_.lock(Access::write, at_once), Errc::timeout);
   std::thread writer([&] { EXPECT_TRUE(value_of(buffer_.lock(Access::write)).unlock()); });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_EQ(fake_.take_calls(), "") << "the writer waits";

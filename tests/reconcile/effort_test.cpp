@@ -5,15 +5,14 @@
 #include <algorithm>
 
 #include "halyard/reconcile.h"
+#include "reconcile/agreed.h"
 #include "reconcile/negotiate.h"
 #include "support/allocations.h"
 
 namespace halyard {
 namespace {
 
-void expect(const Status& status) {
-  EXPECT_TRUE(status.has_value());
-}
+using namespace test;  // NOLINT: its helpers are what tests are written in
 
 /// Eight parties of some forty values and 16 layouts each.
 std::vector<AttributeList> eight_parties() {
@@ -23,13 +22,13 @@ std::vector<AttributeList> eight_parties() {
     for (const KeyInfo& info : key_infos())
       if (info.type == ValueType::number && info.count == 1 && info.key != Key::row_exact &&
           info.key != Key::raw_size && info.name[0] != 'a' && info.name[0] != 'p')
-        expect(list.set(info.key, info.rule == MergeRule::min ? 60 : 8));
-    EXPECT_TRUE(list.set_shape({1, 1, 1, 1}).has_value());
-    EXPECT_TRUE(list.set_dtype(DType::i8).has_value());
+        must(list.set(info.key, info.rule == MergeRule::min ? 60 : 8));
+    must(list.set_shape({1, 1, 1, 1}));
+    must(list.set_dtype(DType::i8));
     for (std::size_t axis = 0; axis < 8; ++axis)
-      EXPECT_TRUE(list.set(Key::max_axis, {8192, 0}, axis, {}).has_value());
+      must(list.set(Key::max_axis, {8192, 0}, axis, {}));
     for (std::uint32_t x = 1; x <= 16; ++x)
-      EXPECT_TRUE(list.accept(LayoutTag::tensor(AxisOrder::nc_hwx, x), x % 3).has_value());
+      must(list.accept(LayoutTag::tensor(AxisOrder::nc_hwx, x), x % 3));
     lists.push_back(list);
   }
   return lists;
@@ -42,9 +41,9 @@ std::vector<AttributeList> eight_that_agree() {
     AttributeList fits(list.party());
     for (const Attribute& each : list.attributes())
       if (each.key != Key::size_max && each.key != Key::row_max && each.key != Key::count_max)
-        expect(fits.set(each.key, each.value, each.index, {}));
+        must(fits.set(each.key, each.value, each.index, {}));
     for (const Alternative& each : list.alternatives())
-      expect(fits.accept(each.tag, each.cost));
+      must(fits.accept(each.tag, each.cost));
     list = fits;
   }
   return lists;
@@ -52,8 +51,7 @@ std::vector<AttributeList> eight_that_agree() {
 
 TEST(Effort, of_eight_parties_is_small) {
   const auto lists = eight_that_agree();
-  const auto first = reconcile(lists);
-  ASSERT_TRUE(first) << first.error().message();
+  const auto first = value_of(reconcile(lists));
   const std::uint64_t before = test::allocated_bytes();
   const auto second = reconcile(lists);
   const std::uint64_t bytes = test::allocated_bytes() - before;

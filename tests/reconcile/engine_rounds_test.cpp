@@ -1,70 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rounds of questions: what engines answer, for which layout it holds, and who is left out.
 #include <algorithm>
-#include <functional>
 
+#include "reconcile/agreed.h"
 #include "reconcile/negotiate.h"
 #include "support/result.h"
 
 namespace halyard {
 namespace {
 
-/// An engine that is two functions, and counts its questions.
-class Asked : public BufferEngine {
- public:
-  using Refine = std::function<Status(const Reconciled&, AttributeList&)>;
-  explicit Asked(Refine refine) : refine_(std::move(refine)) {}
-  std::string_view name() const noexcept override { return "asked"; }
-  Status fill(const BufferRequest&, AttributeList& list) const override {
-    return pitch_align == 0 ? Status() : list.set(Key::pitch_align, pitch_align);
-  }
-  Status refine(const Reconciled& draft, AttributeList& list) const override {
-    ++count;
-    return refine_(draft, list);
-  }
-  std::uint64_t pitch_align = 0;
-  mutable int count = 0;
-
- private:
-  Refine refine_;
-};
-
-Status refuse(const Reconciled&, AttributeList&) {
-  return make_error(Errc::unsupported, "the format is not offered");
-}
-
-Asked::Refine refuse_format(PixelFormat format) {
-  return [format](const Reconciled& draft, AttributeList& list) {
-    return draft.image_tag().format == format ? refuse(draft, list) : Status();
-  };
-}
-
-Status answer(AttributeList& list, Key key, std::uint64_t value) {
-  return list.set(key, {value, 0}, 0, "answer");
-}
-
-std::shared_ptr<Asked> asked(Asked::Refine refine) {
-  return std::make_shared<Asked>(std::move(refine));
-}
-
-/// An image of 1926 pixels, grey or else NV12, in rows of 64 bytes.
-std::vector<EngineParty> image_parties() {
-  AttributeList app("app"), gpu("gpu");
-  EXPECT_TRUE(app.set_image(1926, 8).has_value());
-  EXPECT_TRUE(app.accept(LayoutTag::image(PixelFormat::grey)).has_value());
-  EXPECT_TRUE(app.accept(LayoutTag::image(PixelFormat::nv12), 1).has_value());
-  EXPECT_TRUE(gpu.set(Key::pitch_align, 64).has_value());
-  return {{app, nullptr}, {gpu, nullptr}};
-}
-
-std::vector<EngineParty> with(std::string name, std::shared_ptr<Asked> engine,
-                              std::optional<int> optional = {},
-                              std::vector<EngineParty> others = image_parties()) {
-  AttributeList list(std::move(name));
-  if (optional) list.set_optional(*optional);
-  others.push_back({std::move(list), std::move(engine)});
-  return others;
-}
+using namespace halyard::test;  // NOLINT: its helpers are what tests are written in
 
 const ReconcileOptions allow_drop{.allow_drop = true};
 
@@ -72,15 +17,12 @@ TEST(EngineRounds, engines_of_parties_that_were_left_out_are_not_asked) {
   const auto preview = asked(refuse);
   preview->pitch_align = 256;
   auto parties = with("preview", preview, 0);
-  AttributeList camera("camera");
-  ASSERT_TRUE(camera.set(Key::pitch_exact, 1984));
-  parties.push_back({camera, nullptr});
-  const auto result = reconcile_engines(parties, allow_drop);
-  ASSERT_TRUE(result) << result.error().message();
-  ASSERT_EQ(result->dropped().size(), 1U);
-  EXPECT_EQ(result->dropped()[0].party, "preview");
+  parties.push_back({list_of("camera", R"({"i.pitch_exact": 1984})"), nullptr});
+  const auto result = value_of(reconcile_engines(parties, allow_drop));
+  ASSERT_EQ(result.dropped().size(), 1U);
+  EXPECT_EQ(result.dropped()[0].party, "preview");
   EXPECT_EQ(preview->count, 0);
-  EXPECT_EQ(result->planes()[0].stride_bytes, 1984U);
+  EXPECT_EQ(result.planes()[0].stride_bytes, 1984U);
 }
 
 TEST(EngineRounds, optional_parties_whose_engines_refuse_everything_are_left_out) {
@@ -88,12 +30,11 @@ TEST(EngineRounds, optional_parties_whose_engines_refuse_everything_are_left_out
   const auto preview = asked(refuse_format(PixelFormat::nv12));
   preview->pitch_align = 4096;
   const auto parties = with("preview", preview, 1, with("viewer", viewer, 2));
-  const auto result = reconcile_engines(parties, allow_drop);
-  ASSERT_TRUE(result) << result.error().message();
-  EXPECT_EQ(result->image_tag().format, PixelFormat::nv12);
-  EXPECT_EQ(result->planes()[0].stride_bytes, 1984U) << "who is left out asks for nothing";
-  ASSERT_EQ(result->dropped().size(), 1U);
-  const DroppedParty& dropped = result->dropped()[0];
+  const auto result = value_of(reconcile_engines(parties, allow_drop));
+  EXPECT_EQ(result.image_tag().format, PixelFormat::nv12);
+  EXPECT_EQ(result.planes()[0].stride_bytes, 1984U) << "who is left out asks for nothing";
+  ASSERT_EQ(result.dropped().size(), 1U);
+  const DroppedParty& dropped = result.dropped()[0];
   EXPECT_EQ(dropped.party, "preview") << "of the lowest priority";
   ASSERT_EQ(dropped.conflict.items.size(), 2U);
   EXPECT_EQ(dropped.conflict.items[1].key, "g.engines");
@@ -118,46 +59,38 @@ TEST(EngineRounds, answers_that_do_not_fit_leave_the_next_layout) {
     const bool is_grey = draft.image_tag().format == PixelFormat::grey;
     return is_grey ? answer(list, Key::pitch_exact, 1928) : Status();
   });
-  const auto result = reconcile_engines(with("camera", camera));
-  ASSERT_TRUE(result) << result.error().message();
-  EXPECT_EQ(result->image_tag().format, PixelFormat::nv12);
-  EXPECT_EQ(result->planes()[0].stride_bytes, 1984U);
-  EXPECT_FALSE(result->value(Key::pitch_exact)) << "that was said of the other layout";
+  const auto result = value_of(reconcile_engines(with("camera", camera)));
+  EXPECT_EQ(result.image_tag().format, PixelFormat::nv12);
+  EXPECT_EQ(result.planes()[0].stride_bytes, 1984U);
+  EXPECT_FALSE(result.value(Key::pitch_exact)) << "that was said of the other layout";
 }
 
 TEST(EngineRounds, answers_do_not_outlive_a_layout_that_is_refused) {
-  AttributeList app("app"), short_rows("app");
-  ASSERT_TRUE(short_rows.set(Key::pitch_max, 2000));
-  ASSERT_TRUE(app.set_image(1926, 8));
-  ASSERT_TRUE(app.accept(LayoutTag::image(PixelFormat::grey)));
-  ASSERT_TRUE(app.accept(LayoutTag::image(PixelFormat::nv12), 1, short_rows));
+  const auto app = parties_of(R"([{"name": "app", "keys": {"i.w": 1926, "i.h": 8}, "alternatives":
+    [{"tag": "grey"}, {"tag": "nv12", "cost": 1, "keys": {"i.pitch_max": 2000}}]}])");
   int round = 0;
   const auto camera = asked([&](const Reconciled& draft, AttributeList& list) {
     if (draft.image_tag().format == PixelFormat::nv12) return Status();
     return ++round == 1 ? answer(list, Key::pitch_exact, 2048) : refuse(draft, list);
   });
-  const auto result = reconcile_engines(with("camera", camera, {}, {{app, nullptr}}));
-  ASSERT_TRUE(result) << result.error().message();
-  EXPECT_EQ(result->image_tag().format, PixelFormat::nv12);
-  EXPECT_FALSE(result->value(Key::pitch_exact));
+  const auto result = value_of(reconcile_engines(with("camera", camera, {}, app)));
+  EXPECT_EQ(result.image_tag().format, PixelFormat::nv12);
+  EXPECT_FALSE(result.value(Key::pitch_exact));
   EXPECT_EQ(round, 2);
 }
 
 TEST(EngineRounds, answers_hold_for_orders_of_axes_too) {
-  AttributeList app("app");
-  ASSERT_TRUE(app.set_dtype(DType::u8));
-  ASSERT_TRUE(app.set_shape({1, 3, 8, 10}));
-  ASSERT_TRUE(app.accept(LayoutTag::tensor(AxisOrder::nchw)));
-  ASSERT_TRUE(app.accept(LayoutTag::tensor(AxisOrder::nhwc), 1));
+  const auto app =
+      parties_of(R"([{"name": "app", "keys": {"t.dtype": "u8", "t.shape": [1, 3, 8, 10]},
+    "alternatives": [{"tag": "NCHW"}, {"tag": "NHWC", "cost": 1}]}])");
   const auto network = asked([](const Reconciled& draft, AttributeList& list) {
     const bool is_planes = draft.tensor_tag().order == AxisOrder::nchw;
     return answer(list, Key::row_exact, is_planes ? 9 : 32);
   });
-  const auto result = reconcile_engines(with("network", network, {}, {{app, nullptr}}));
-  ASSERT_TRUE(result) << result.error().message();
-  EXPECT_EQ(result->tensor_tag().order, AxisOrder::nhwc);
-  EXPECT_EQ(result->value(Key::row_exact)->low, 32U);
-  const auto said = result->explain(Key::row_exact);
+  const auto result = value_of(reconcile_engines(with("network", network, {}, app)));
+  EXPECT_EQ(result.tensor_tag().order, AxisOrder::nhwc);
+  EXPECT_EQ(result.value(Key::row_exact)->low, 32U);
+  const auto said = result.explain(Key::row_exact);
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(said[0].source, "answer");
 }
@@ -166,9 +99,8 @@ TEST(EngineRounds, an_answer_that_accepts_other_layouts_is_a_refusal) {
   const auto camera = asked([](const Reconciled&, AttributeList& list) {
     return list.accept(LayoutTag::image(PixelFormat::nv12));
   });
-  const auto result = reconcile_engines(with("camera", camera));
-  ASSERT_TRUE(result) << result.error().message();
-  EXPECT_EQ(result->image_tag().format, PixelFormat::nv12);
+  const auto result = value_of(reconcile_engines(with("camera", camera)));
+  EXPECT_EQ(result.image_tag().format, PixelFormat::nv12);
 }
 
 TEST(EngineRounds, refusals_are_told_beside_what_else_fails) {
@@ -269,15 +201,11 @@ class Listener final : public BufferEngine {
 
 TEST(EngineRounds, engines_are_told_what_is_required) {
   const auto listener = std::make_shared<Listener>();
-  AttributeList app("app"), decoder("decoder");
-  ASSERT_TRUE(app.accept(LayoutTag::image(PixelFormat::rgba)));
-  ASSERT_TRUE(app.set(Key::height, 480));
-  ASSERT_TRUE(decoder.set(Key::width_required, {640, 1280}, 0, {}));
-  const EngineParty parties[] = {
-      {app, nullptr}, {decoder, nullptr}, {AttributeList("gpu"), listener}};
-  const auto result = reconcile_engines(parties);
-  ASSERT_TRUE(result) << result.error().message();
-  EXPECT_EQ(result->width(), 1280U);
+  const EngineParty parties[] = {{list_of("app", R"({"i.format": "rgba", "i.h": 480})"), nullptr},
+                                 {list_of("decoder", R"({"i.w_required": [640, 1280]})"), nullptr},
+                                 {AttributeList("gpu"), listener}};
+  const auto result = value_of(reconcile_engines(parties));
+  EXPECT_EQ(result.width(), 1280U);
   EXPECT_EQ(listener->width, 1280U);
   EXPECT_EQ(listener->height, 480U);
 }
@@ -292,21 +220,17 @@ class Silent final : public BufferEngine {
 };
 
 TEST(EngineRounds, optional_parties_whose_engine_says_nothing_are_left_out) {
-  AttributeList app("app"), display("display");
-  ASSERT_TRUE(app.accept(LayoutTag::image(PixelFormat::rgba)));
-  ASSERT_TRUE(app.set_image(64, 48));
+  auto display = list_of("display", R"({"i.pitch_align": 4096})");
   display.set_optional();
-  ASSERT_TRUE(display.set(Key::pitch_align, 4096));
-  const EngineParty parties[] = {{app, nullptr}, {display, std::make_shared<Silent>()}};
-  ReconcileOptions may_drop;
-  may_drop.allow_drop = true;
-  const auto result = reconcile_engines(parties, may_drop);
-  ASSERT_TRUE(result) << result.error().message();
-  EXPECT_EQ(result->planes()[0].stride_bytes, 256U) << "what it says itself does not count either";
-  ASSERT_EQ(result->dropped().size(), 1U);
-  EXPECT_EQ(result->dropped()[0].party, "display");
-  ASSERT_EQ(result->dropped()[0].conflict.items.size(), 1U);
-  const ConflictItem& item = result->dropped()[0].conflict.items[0];
+  const EngineParty parties[] = {
+      {list_of("app", R"({"i.format": "rgba", "i.w": 64, "i.h": 48})"), nullptr},
+      {display, std::make_shared<Silent>()}};
+  const auto result = value_of(reconcile_engines(parties, allow_drop));
+  EXPECT_EQ(result.planes()[0].stride_bytes, 256U) << "what it says itself does not count either";
+  ASSERT_EQ(result.dropped().size(), 1U);
+  EXPECT_EQ(result.dropped()[0].party, "display");
+  ASSERT_EQ(result.dropped()[0].conflict.items.size(), 1U);
+  const ConflictItem& item = result.dropped()[0].conflict.items[0];
   EXPECT_EQ(item.key, "g.engines");
   EXPECT_EQ(item.parties.at(0).engine, "silent");
   EXPECT_EQ(item.parties[0].source, "driver: is not there");

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "halyard/attribute_blob.h"
+#include "reconcile/agreed.h"
 #include "reconcile/negotiate.h"
 #include "support/result.h"
 
@@ -14,11 +15,7 @@ using namespace halyard::test;  // NOLINT: its helpers are what tests are writte
 AttributeList filled_by(std::string_view name, const BufferRequest& request,
                         std::string_view settings = {}) {
   AttributeList list("party");
-  const auto engine = make_buffer_engine(name, settings);
-  EXPECT_TRUE(engine) << engine.error().message();
-  if (engine) {
-    EXPECT_TRUE((*engine)->fill(request, list).has_value());
-  }
+  must(value_of(make_buffer_engine(name, settings))->fill(request, list));
   return list;
 }
 
@@ -89,8 +86,7 @@ TEST(Engines, g2d_wants_other_pitches_for_other_formats) {
 TEST(Engines, cpu_does_not_share_memory_that_no_cpu_reaches) {
   const json r = negotiate(R"([{"name": "app", "engine": "cpu", "keys": {"r.size": 4096}},
                                {"name": "panel", "keys": {"g.domains": "nocpu"}}])");
-  EXPECT_EQ(conflict_at(r)["key"], "g.domains");
-  EXPECT_EQ(opponents(r), (std::set<std::string>{"app", "panel"}));
+  EXPECT_TRUE(disagree(r, {.key = "g.domains", .parties = {"app", "panel"}}));
 }
 
 TEST(Engines, g2d_wants_of_each_format_what_it_wants_of_it_alone) {
@@ -170,8 +166,7 @@ TEST(Engines, who_uses_the_buffer_can_be_asked) {
   const EngineParty parties[] = {{app, nullptr},
                                  {blitter, *make_buffer_engine("nxp.g2d")},
                                  {late, *make_buffer_engine("peer.proxy")}};
-  const auto result = reconcile_engines(parties);
-  ASSERT_TRUE(result) << result.error().message();
+  const auto result = value_of(reconcile_engines(parties));
   const auto check = [](const Reconciled& buffer) {
     ASSERT_TRUE(buffer.value(Key::engines));
     EXPECT_EQ(to_string(Key::engines, *buffer.value(Key::engines)), "{nxp.g2d, peer.proxy, other}");
@@ -182,12 +177,10 @@ TEST(Engines, who_uses_the_buffer_can_be_asked) {
     EXPECT_EQ(said[2].party + said[2].engine, "latepeer.proxy") << "though it says nothing else";
     EXPECT_EQ(json::parse(buffer.to_json())["explain"]["g.engines"].size(), 3U);
   };
-  check(*result);
-  const auto blob = encode_result(*result, "app");
-  ASSERT_TRUE(blob);
-  const auto again = decode_result(*blob);
-  ASSERT_TRUE(again) << again.error().message();
-  check(*again);
+  check(result);
+  const auto blob = value_of(encode_result(result, "app"));
+  const auto again = value_of(decode_result(blob));
+  check(again);
 }
 
 // Readers that do not know the key take results as before: their digests have nothing of it.
@@ -201,9 +194,9 @@ TEST(Engines, who_uses_the_buffer_makes_it_no_other) {
   const auto one = reconcile(lists), other = reconcile(more);
   ASSERT_TRUE(one && other);
   EXPECT_EQ(one->digest(), other->digest());
-  const auto again = decode_result(encode_result(*other, "app").value_or(std::vector<std::byte>()));
-  ASSERT_TRUE(again) << again.error().message();
-  EXPECT_EQ(again->value(Key::engines), other->value(Key::engines));
+  const auto again =
+      value_of(decode_result(encode_result(*other, "app").value_or(std::vector<std::byte>())));
+  EXPECT_EQ(again.value(Key::engines), other->value(Key::engines));
 }
 
 TEST(Engines, settings_replace_numbers_of_the_table) {
@@ -211,81 +204,55 @@ TEST(Engines, settings_replace_numbers_of_the_table) {
   EXPECT_EQ(said(filled_by("egl.dmabuf", image), Key::pitch_align, 2), 64U);
   EXPECT_EQ(said(filled_by("egl.dmabuf", image, R"({"pitch_align": 256})"), Key::pitch_align),
             256U);
-  const auto error = [](std::string_view name, std::string_view settings) {
-    const auto engine = make_buffer_engine(name, settings);
-    return engine ? std::string("none") : engine.error().message();
-  };
-  EXPECT_NE(error("egl", "").find("egl.dmabuf"), std::string::npos) << "names those that there are";
-  EXPECT_NE(error("egl.dmabuf", "{\"pitch\": 1}").find("\"pitch\""), std::string::npos);
-  EXPECT_NE(error("egl.dmabuf", "{\"pitch_align\": -1}").find("-1"), std::string::npos);
-  EXPECT_NE(error("egl.dmabuf", "[1]").find("object"), std::string::npos);
-  EXPECT_NE(error("dla", "{\"atom\": 1}").find("atom"), std::string::npos);
-  EXPECT_NE(error("cpu", "{\"a\": 1}").find("setting"), std::string::npos);
+  EXPECT_FAILS(make_buffer_engine("egl", ""), "egl.dmabuf") << "names those that there are";
+  EXPECT_FAILS(make_buffer_engine("egl.dmabuf", R"({"pitch": 1})"), "\"pitch\"");
+  EXPECT_FAILS(make_buffer_engine("egl.dmabuf", R"({"pitch_align": -1})"), "-1");
+  EXPECT_FAILS(make_buffer_engine("egl.dmabuf", "[1]"), "object");
+  EXPECT_FAILS(make_buffer_engine("dla", R"({"atom": 1})"), "atom");
+  EXPECT_FAILS(make_buffer_engine("cpu", R"({"a": 1})"), "setting");
 }
 
-/// A camera's driver that answers wishes for pitches by a table, or refuses formats.
-class Driver : public BufferEngine {
- public:
-  std::string_view name() const noexcept override { return "driver"; }
-  Status fill(const BufferRequest&, AttributeList&) const override { return {}; }
-  Status refine(const Reconciled& draft, AttributeList& list) const override {
-    ++asked;
-    if (draft.image_tag().format == refused)
-      return make_error(Errc::unsupported, "the format is not offered");
+/// A driver that answers wishes for pitches by a table.
+std::shared_ptr<Asked> driver_of(const std::map<std::uint64_t, std::uint64_t>& answers) {
+  return asked([answers](const Reconciled& draft, AttributeList& list) {
     const auto pitch = draft.planes()[0].stride_bytes;
     const auto found = answers.find(pitch);
-    return list.set(Key::pitch_exact, {found == answers.end() ? pitch : found->second, 0}, 0,
-                    "answer");
-  }
-  std::map<std::uint64_t, std::uint64_t> answers;
-  std::optional<PixelFormat> refused;
-  mutable int asked = 0;
-};
-
-std::vector<EngineParty> parties_with(std::shared_ptr<Driver> driver) {
-  AttributeList app("app"), gpu("gpu");
-  EXPECT_TRUE(app.set_image(1926, 8).has_value());
-  EXPECT_TRUE(app.accept(LayoutTag::image(PixelFormat::grey)).has_value());
-  EXPECT_TRUE(app.accept(LayoutTag::image(PixelFormat::nv12), 1).has_value());
-  EXPECT_TRUE(gpu.set(Key::pitch_align, 64).has_value());
-  return {{app, nullptr}, {gpu, nullptr}, {AttributeList("camera"), std::move(driver)}};
+    return answer(list, Key::pitch_exact, found == answers.end() ? pitch : found->second);
+  });
 }
 
 TEST(Engines, answers_of_drivers_are_taken_where_all_can) {
-  auto driver = std::make_shared<Driver>();
-  driver->answers = {{1984, 2048}};
-  const auto result = reconcile_engines(parties_with(driver));
-  ASSERT_TRUE(result) << result.error().message();
-  EXPECT_EQ(result->planes()[0].stride_bytes, 2048U);
-  EXPECT_EQ(driver->asked, 2);
+  const auto driver = driver_of({{1984, 2048}});
+  const auto result = value_of(reconcile_engines(with("camera", driver)));
+  EXPECT_EQ(result.planes()[0].stride_bytes, 2048U);
+  EXPECT_EQ(driver->count, 2);
 }
 
 TEST(Engines, answers_that_do_not_fit_are_conflicts) {
-  auto driver = std::make_shared<Driver>();
-  driver->answers = {{1984, 1928}};
   Conflict conflict;
-  ASSERT_FALSE(reconcile_engines(parties_with(driver), {}, &conflict));
+  ASSERT_FALSE(reconcile_engines(with("camera", driver_of({{1984, 1928}})), {}, &conflict));
   ASSERT_FALSE(conflict.items.empty());
   EXPECT_EQ(conflict.items[0].key, "i.pitch_exact[0]");
   EXPECT_EQ(conflict.items[0].parties[0].source, "answer");
 }
 
 TEST(Engines, refused_formats_are_not_tried_again) {
-  auto driver = std::make_shared<Driver>();
-  driver->refused = PixelFormat::grey;
-  const auto result = reconcile_engines(parties_with(driver));
-  ASSERT_TRUE(result) << result.error().message();
-  EXPECT_EQ(result->image_tag().format, PixelFormat::nv12);
+  const auto driver = asked([](const Reconciled& draft, AttributeList& list) {
+    if (draft.image_tag().format == PixelFormat::grey) return refuse(draft, list);
+    return answer(list, Key::pitch_exact, draft.planes()[0].stride_bytes);
+  });
+  const auto result = value_of(reconcile_engines(with("camera", driver)));
+  EXPECT_EQ(result.image_tag().format, PixelFormat::nv12);
 }
 
 TEST(Engines, rounds_end) {
-  auto driver = std::make_shared<Driver>();
-  driver->answers = {{1984, 2048}, {2048, 2112}, {2112, 2176}, {2176, 2240}, {2240, 2304}};
+  const auto driver =
+      driver_of({{1984, 2048}, {2048, 2112}, {2112, 2176}, {2176, 2240}, {2240, 2304}});
   Conflict conflict;
-  ASSERT_FALSE(reconcile_engines(parties_with(driver), {}, &conflict));
+  ASSERT_FALSE(reconcile_engines(with("camera", driver), {}, &conflict));
   EXPECT_EQ(conflict.items[0].key, "g.engines");
   EXPECT_EQ(conflict.items[0].parties[0].party, "camera");
-  EXPECT_EQ(driver->asked, 8) << "four times for each of two formats";
+  EXPECT_EQ(driver->count, 8) << "four times for each of two formats";
 }
 
 TEST(Engines, a_camera_that_is_not_there) {

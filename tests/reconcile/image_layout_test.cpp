@@ -20,36 +20,30 @@ TEST(ImageLayout, an_exact_pitch_must_suit_all) {
   json r = negotiate("[" + cam + "]");
   EXPECT_EQ(output(r, "i.pitch"), json({1920, 1920}));
   r = negotiate("[" + cam + R"(, {"name": "egl", "keys": {"i.pitch_align": 256}}])");
-  EXPECT_EQ(conflict_at(r)["key"], "i.pitch_exact[0]");
-  EXPECT_EQ(opponents(r), (std::set<std::string>{"cam", "egl"}));
-  EXPECT_EQ(conflict_at(r)["nearest"], json({2048}));
+  EXPECT_TRUE(
+      disagree(r, {.key = "i.pitch_exact[0]", .parties = {"cam", "egl"}, .nearest = json({2048})}));
   r = negotiate("[" + image("grey", 1928, 8) + R"(, {"name": "cam", "keys":
     {"i.pitch_exact": 1928}}, {"name": "dla", "keys": {"i.pitch_align": 64}}])");
-  EXPECT_EQ(conflict_at(r)["computed"], "1928 mod 64 = 8");
-  EXPECT_EQ(conflict_at(r)["nearest"], json({1984}));
+  EXPECT_TRUE(disagree(r, {.computed = "1928 mod 64 = 8", .nearest = json({1984})}));
 }
 
 TEST(ImageLayout, planes_follow_one_another) {
   const json g2d =
       negotiate("[" + image("NV12", 1920, 1080) + R"(, {"name": "g2d", "engine": "nxp.g2d"}])");
-  EXPECT_EQ(output(g2d, "i.offset"), json({0, 2073600}));
-  EXPECT_EQ(output(g2d, "g.size"), 3110400);
+  EXPECT_TRUE(gives(g2d, R"({"i.offset": [0, 2073600], "g.size": 3110400})"));
   const json rows = negotiate("[" + image("NV12", 1920, 1080) +
                               R"(, {"name": "g2d", "engine": "nxp.g2d",
                                     "settings": {"rows_mult": 16}}])");
-  EXPECT_EQ(output(rows, "i.plane_size"), json({2088960, 1044480}));
-  EXPECT_EQ(output(rows, "g.size"), 3133440);
+  EXPECT_TRUE(gives(rows, R"({"i.plane_size": [2088960, 1044480], "g.size": 3133440})"));
 }
 
 TEST(ImageLayout, chroma_follows_luma) {
   json r = negotiate("[" + image("I420", 1366, 768, R"("i.chroma_derived": true)") +
                      R"(, {"name": "gpu", "keys": {"i.pitch_align[0]": 32}}])");
-  EXPECT_EQ(output(r, "i.pitch"), json({1376, 688, 688}));
-  EXPECT_EQ(output(r, "g.size"), 1585152);
+  EXPECT_TRUE(gives(r, R"({"i.pitch": [1376, 688, 688], "g.size": 1585152})"));
   r = negotiate("[" + image("I420", 1366, 768, R"("i.chroma_derived": true)") +
                 R"(, {"name": "gpu", "keys": {"i.pitch_align": 32}}])");
-  EXPECT_EQ(output(r, "i.pitch"), json({1408, 704, 704}));
-  EXPECT_EQ(output(r, "g.size"), 1622016);
+  EXPECT_TRUE(gives(r, R"({"i.pitch": [1408, 704, 704], "g.size": 1622016})"));
 }
 
 TEST(ImageLayout, image_and_tensor_share_a_buffer) {
@@ -60,17 +54,14 @@ TEST(ImageLayout, image_and_tensor_share_a_buffer) {
                      std::to_string(height) + ", " + std::to_string(width) + "]}}]");
   };
   json r = with(1920, 1080, "64", "NHWC");
-  EXPECT_EQ(output(r, "i.pitch"), json({7680}));
-  EXPECT_EQ(output(r, "t.strides"), json({8294400, 7680, 4, 1}));
+  EXPECT_TRUE(gives(r, R"({"i.pitch": [7680], "t.strides": [8294400, 7680, 4, 1]})"));
   EXPECT_EQ(output(r, "g.size"), 8294400);
   r = with(1000, 600, "256", "NHWC");
-  EXPECT_EQ(output(r, "i.pitch"), json({4096}));
-  EXPECT_EQ(output(r, "g.size"), 2457600);
+  EXPECT_TRUE(gives(r, R"({"i.pitch": [4096], "g.size": 2457600})"));
   EXPECT_EQ(output(r, "t.strides"), json({2457600, 4096, 4, 1})) << "(0,3,599,999) at 2457503";
   r = with(1920, 1080, "64", "NCHW");
-  EXPECT_EQ(conflict_at(r)["key"], "t.layout");
-  EXPECT_EQ(conflict_at(r)["computed"], "rgba is NHWC");
-  EXPECT_EQ(opponents(r), (std::set<std::string>{"app", "net"}));
+  EXPECT_TRUE(
+      disagree(r, {.key = "t.layout", .parties = {"app", "net"}, .computed = "rgba is NHWC"}));
 }
 
 TEST(ImageLayout, planar_images_are_planes_of_a_tensor) {
@@ -92,21 +83,18 @@ TEST(ImageLayout, extents_that_nobody_says_are_the_image_s) {
   const json packed = negotiate("[" + image("RGBA", 64, 48) +
                                 R"(, {"name": "net", "keys": {"t.dtype": "u8", "t.layout": "NHWC",
                                       "t.shape": [48, 64]}}])");
-  EXPECT_EQ(output(packed, "t.shape"), json({1, 48, 64, 4}));
-  EXPECT_EQ(output(packed, "t.strides"), json({12288, 256, 4, 1}));
+  EXPECT_TRUE(gives(packed, R"({"t.shape": [1, 48, 64, 4], "t.strides": [12288, 256, 4, 1]})"));
   const json planar = negotiate("[" + image("planar_rgb", 64, 48) +
                                 R"(, {"name": "net", "keys": {"t.dtype": "u8", "t.layout": "NCHW",
                                       "t.shape": [48, 64]}}])");
-  EXPECT_EQ(output(planar, "t.shape"), json({3, 48, 64}));
-  EXPECT_EQ(output(planar, "t.strides"), json({3072, 64, 1}));
+  EXPECT_TRUE(gives(planar, R"({"t.shape": [3, 48, 64], "t.strides": [3072, 64, 1]})"));
 }
 
 TEST(ImageLayout, the_extent_that_is_wrong_is_the_one_that_is_named) {
   const json r = negotiate("[" + image("RGBA", 64, 48) +
                            R"(, {"name": "net", "keys": {"t.dtype": "u8", "t.layout": "NHWC",
                                  "t.shape": [1, 3, 48, 64]}}])");
-  EXPECT_EQ(conflict_at(r)["key"], "t.shape[C]");
-  EXPECT_EQ(conflict_at(r)["computed"], "3 is not 4");
+  EXPECT_TRUE(disagree(r, {.key = "t.shape[C]", .computed = "3 is not 4"}));
   EXPECT_EQ(conflict_at(r)["parties"].size(), 2U) << r.dump(1);
 }
 
@@ -122,8 +110,7 @@ TEST(ImageLayout, widest_pitch) {
   json r = negotiate("[" + image("bgra", 1366, 8) +
                      R"(, {"name": "display", "keys": {"i.pitch_max": 5500}},
                           {"name": "gpu", "keys": {"i.pitch_align": 64}}])");
-  EXPECT_EQ(opponents(r), (std::set<std::string>{"app", "display", "gpu"}));
-  EXPECT_EQ(conflict_at(r)["nearest"], json({5504}));
+  EXPECT_TRUE(disagree(r, {.parties = {"app", "display", "gpu"}, .nearest = json({5504})}));
   r = negotiate("[" + image("bgra", 1366, 8) +
                 R"(, {"name": "gpu", "keys": {"i.pitch_align": 256}}])");
   EXPECT_EQ(output(r, "i.pitch"), json({5632}));
@@ -138,8 +125,7 @@ TEST(ImageLayout, widest_pitch) {
 TEST(ImageLayout, fields_are_stored_apart) {
   const json r =
       negotiate("[" + image("grey", 1920, 1080, R"("i.scan": "interlaced", "i.h_mult": 16)") + "]");
-  EXPECT_EQ(output(r, "i.rows"), json({544}));
-  EXPECT_EQ(output(r, "i.plane_size"), json({2088960}));
+  EXPECT_TRUE(gives(r, R"({"i.rows": [544], "i.plane_size": [2088960]})"));
 }
 
 TEST(ImageLayout, levels_of_a_pyramid) {
@@ -149,8 +135,7 @@ TEST(ImageLayout, levels_of_a_pyramid) {
                                           "i.pitch_align": 256, "i.plane_align": 4096)") +
                            "]");
   EXPECT_EQ(output(r, "i.pitch"), json({768, 512, 256, 256}));
-  EXPECT_EQ(output(r, "i.offset"), json({0, 368640, 491520, 524288}));
-  EXPECT_EQ(output(r, "g.size"), 540672);
+  EXPECT_TRUE(gives(r, R"({"i.offset": [0, 368640, 491520, 524288], "g.size": 540672})"));
 }
 
 TEST(ImageLayout, who_made_the_pitch_what_it_is) {
@@ -160,11 +145,9 @@ TEST(ImageLayout, who_made_the_pitch_what_it_is) {
                                    {"name": "c", "keys": {"i.pitch_align": 32}},
                                    {"name": "d", "keys": {"i.pitch_align": 64}})";
   json r = negotiate(parties + "]");
-  EXPECT_EQ(output(r, "i.pitch"), json({5184}));
-  EXPECT_EQ(output(r, "g.size"), 3732480);
+  EXPECT_TRUE(gives(r, R"({"i.pitch": [5184], "g.size": 3732480})"));
   r = negotiate(parties + R"(, {"name": "e", "keys": {"i.pitch_align": 256}}])");
-  EXPECT_EQ(output(r, "i.pitch"), json({5376}));
-  EXPECT_EQ(output(r, "g.size"), 3870720);
+  EXPECT_TRUE(gives(r, R"({"i.pitch": [5376], "g.size": 3870720})"));
   EXPECT_EQ(r["explain"]["i.pitch_align[0]"], json({"e"}));
 }
 

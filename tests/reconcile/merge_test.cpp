@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What several parties' values become, and who is named where they become nothing.
+#include "reconcile/agreed.h"
 #include "reconcile/negotiate.h"
 
 namespace halyard {
@@ -19,9 +20,9 @@ TEST(Merge, buffers_that_are_held_add_up) {
     {"name": "view", "keys": {"g.camp": 1, "g.shared_slack": 2)";
   EXPECT_EQ(output(negotiate(with_raw(parties + "}}")), "g.count"), 7);
   const json few = negotiate(with_raw(parties + R"(, "g.count_max": 6}})"));
-  EXPECT_EQ(conflict_at(few)["key"], "g.count_max");
-  EXPECT_EQ(opponents(few), (Names{"dec", "gpu", "view"}));
-  EXPECT_EQ(conflict_at(few)["computed"], "needs 7, at most 6");
+  EXPECT_TRUE(disagree(
+      few,
+      {.key = "g.count_max", .parties = {"dec", "gpu", "view"}, .computed = "needs 7, at most 6"}));
   EXPECT_EQ(output(negotiate(with_raw(parties + R"(, "g.count_max": 8}})")), "g.count"), 7);
 }
 
@@ -43,8 +44,7 @@ TEST(Merge, memory_that_all_reach) {
   EXPECT_EQ(opponents(r), (Names{"a", "b", "c"}));
   r = negotiate(R"([{"name": "app", "keys": {"t.dtype": "i8", "t.shape": [1, 1, 8, 8]}},
     {"name": "gl", "engine": "gl.pbo"}, {"name": "net", "engine": "dla"}])");
-  EXPECT_EQ(opponents(r), (Names{"gl", "net"}));
-  EXPECT_EQ(conflict_at(r)["key"], "g.heaps");
+  EXPECT_TRUE(disagree(r, {.key = "g.heaps", .parties = {"gl", "net"}}));
 }
 
 TEST(Merge, memory_for_other_processes_and_contiguous_memory) {
@@ -63,12 +63,10 @@ TEST(Merge, the_strongest_policy_unless_one_is_strict) {
   json r = negotiate(R"([{"name": "app", "keys": {"t.dtype": "i8", "t.shape": [1, 1, 8, 8]}},
     {"name": "net", "engine": "dla"},)" +
                      cached + R"({"name": "b", "keys": {"g.policy": "uncached"}}])");
-  EXPECT_EQ(output(r, "g.policy"), "cached");
-  EXPECT_EQ(output(r, "g.needs_sync"), true);
+  EXPECT_TRUE(gives(r, R"({"g.policy": "cached", "g.needs_sync": true})"));
   r = negotiate(with_raw(cached + R"({"name": "b", "keys": {"g.policy":
     {"value": "uncached", "strict": true}}})"));
-  EXPECT_EQ(conflict_at(r)["key"], "g.policy");
-  EXPECT_EQ(opponents(r), (Names{"a", "b"}));
+  EXPECT_TRUE(disagree(r, {.key = "g.policy", .parties = {"a", "b"}}));
   r = negotiate(with_raw(R"({"name": "b", "keys": {"g.policy": "uncached", "g.cpu": "read"}})"));
   EXPECT_EQ(output(r, "g.policy"), "cached") << "no memory here is uncached";
   EXPECT_EQ(output(r, "g.policy_emulated"), true);
@@ -99,10 +97,9 @@ TEST(Merge, unknown_colours_join_with_those_that_are_known) {
     for (const Statement& each : result->explain(Key::color))
       EXPECT_EQ(each.value, "bt709") << "who does not care does not make it so";
   }
-  const auto unknown = with("unknown", "unknown", "unknown");
-  ASSERT_TRUE(unknown) << unknown.error().message();
-  EXPECT_EQ(unknown->value(Key::color)->low, 0U);
-  EXPECT_EQ(unknown->explain(Key::color).size(), 3U);
+  const auto unknown = value_of(with("unknown", "unknown", "unknown"));
+  EXPECT_EQ(unknown.value(Key::color)->low, 0U);
+  EXPECT_EQ(unknown.explain(Key::color).size(), 3U);
   EXPECT_FALSE(with("bt601", "unknown", "bt709"));
 }
 
@@ -139,8 +136,7 @@ TEST(Merge, padding_that_somebody_reads) {
                      cam + "}]");
   };
   json r = with("f16", R"({"g.pad_clobber": true})");
-  EXPECT_EQ(conflict_at(r)["key"], "g.pad_fill");
-  EXPECT_EQ(opponents(r), (Names{"cam", "net"}));
+  EXPECT_TRUE(disagree(r, {.key = "g.pad_fill", .parties = {"cam", "net"}}));
   EXPECT_TRUE(with("i8", R"({"g.pad_clobber": true})")["ok"]);
   EXPECT_TRUE(with("f16", R"({"g.pad_fill": "zero"})")["ok"]);
   r = negotiate(with_raw(R"({"name": "a", "keys": {"g.pad_fill": "zero"}},
@@ -175,8 +171,7 @@ TEST(Merge, an_engine_that_keeps_one_address) {
   const std::string pinned = R"({"name": "npu", "keys": {"g.addr_pinned": true)";
   const std::string cam = R"(}}, {"name": "cam", "keys": {"g.camp": 4}})";
   const json r = negotiate(with_raw(pinned + cam));
-  EXPECT_EQ(conflict_at(r)["key"], "g.addr_pinned");
-  EXPECT_EQ(opponents(r), (Names{"cam", "npu"}));
+  EXPECT_TRUE(disagree(r, {.key = "g.addr_pinned", .parties = {"cam", "npu"}}));
   EXPECT_TRUE(negotiate(with_raw(pinned + R"(, "g.count_max": 4)" + cam))["ok"]);
 }
 
@@ -186,36 +181,30 @@ TEST(Merge, memory_whose_address_alone_is_taken) {
   json r = negotiate(parties + R"(["dmabuf.cma"]}}])");
   EXPECT_EQ(output(r, "g.anchor"), "held");
   r = negotiate(parties + R"(["dmabuf.cma", "dmabuf.uncached"]}}])", {.can_anchor = false});
-  EXPECT_EQ(output(r, "g.heap"), "dmabuf.uncached");
-  EXPECT_EQ(output(r, "g.anchor"), "none");
+  EXPECT_TRUE(gives(r, R"({"g.heap": "dmabuf.uncached", "g.anchor": "none"})"));
   r = negotiate(parties + R"(["dmabuf.cma"]}}])", {.can_anchor = false});
-  EXPECT_EQ(opponents(r), (Names{"app", "g2d"}));
-  EXPECT_EQ(conflict_at(r)["key"], "g.attach");
+  EXPECT_TRUE(disagree(r, {.key = "g.attach", .parties = {"app", "g2d"}}));
 }
 
 TEST(Merge, what_is_missing_is_no_conflict) {
-  const auto error = [](const std::string& parties) {
-    return negotiate(parties).value("error", std::string("none"));
-  };
-  EXPECT_NE(error("[]").find("no list"), std::string::npos);
-  EXPECT_NE(error(R"([{"name": "a"}])").find("what the buffer holds"), std::string::npos);
-  EXPECT_NE(error(R"([{"name": "a", "keys": {"t.shape": [1]}}])").find("t.dtype"),
-            std::string::npos);
-  EXPECT_NE(error(R"([{"name": "a", "keys": {"i.w": 1, "i.h": 1}}])").find("i.format"),
-            std::string::npos);
-  EXPECT_NE(error(R"([{"name": "a", "keys": {"i.w": [1, 9], "i.h": 1, "i.format": "rgb"}}])")
-                .find("open"),
-            std::string::npos);
+  const std::pair<const char*, const char*> cases[] = {
+      {"[]", "at least one list"},
+      {R"([{"name": "a"}])", "what the buffer holds"},
+      {R"([{"name": "a", "keys": {"t.shape": [1]}}])", "t.dtype"},
+      {R"([{"name": "a", "keys": {"i.w": 1, "i.h": 1}}])", "i.format"},
+      {R"([{"name": "a", "keys": {"i.w": [1, 9], "i.h": 1, "i.format": "rgb"}}])", "open"}};
+  for (const auto& [parties, missing] : cases)
+    EXPECT_NE(negotiate(parties).value("error", "none").find(missing), std::string::npos)
+        << parties;
 }
 
 TEST(Merge, text_of_a_conflict) {
-  const auto parties = parties_from_json(R"({"parties": [
+  const auto parties = parties_of(R"([
     {"name": "app", "keys": {"i.format": "nv12", "i.w": 1926, "i.h": 1080}},
     {"name": "camera", "engine": "v4l2.capture", "pid": 812, "settings": {"bytesperline": 1928}},
-    {"name": "gpu", "engine": "egl.dmabuf", "pid": 640}]})");
-  ASSERT_TRUE(parties) << parties.error().message();
+    {"name": "gpu", "engine": "egl.dmabuf", "pid": 640}])");
   Conflict conflict;
-  ASSERT_FALSE(reconcile_engines(*parties, {}, &conflict));
+  ASSERT_FALSE(reconcile_engines(parties, {}, &conflict));
   EXPECT_EQ(conflict.to_text(), R"(reconcile: 1 conflict
  [1] i.pitch_exact[0]  (an exact stride must be a multiple of every alignment), layout nv12
      camera (v4l2.capture)  pid 812  i.pitch_exact[0] = 1928 B  (settings)
@@ -230,14 +219,13 @@ TEST(Merge, a_result_knows_where_its_values_were_said) {
   ASSERT_TRUE(app.set_shape({1, 1, 8, 100}));
   ASSERT_TRUE(npu.set(Key::row_align, {64, 64}, 0, "data sheet"));
   ASSERT_TRUE(dsp.set(Key::row_align, {16, 16}, 0, "table"));
-  const auto result = reconcile(std::vector<AttributeList>{dsp, app, npu});
-  ASSERT_TRUE(result) << result.error().message();
-  const auto said = result->explain(Key::row_align);
+  const auto result = value_of(reconcile(std::vector<AttributeList>{dsp, app, npu}));
+  const auto said = result.explain(Key::row_align);
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(said[0].party, "npu");
   EXPECT_EQ(said[0].source, "data sheet");
-  ASSERT_EQ(result->explain(Key::dtype).size(), 1U);
-  EXPECT_EQ(result->explain(Key::dtype)[0].source.find("merge_test.cpp:"), 0U);
+  ASSERT_EQ(result.explain(Key::dtype).size(), 1U);
+  EXPECT_EQ(result.explain(Key::dtype)[0].source.find("merge_test.cpp:"), 0U);
 }
 
 TEST(Merge, unmapped_gives_way_to_whom_uses_the_cpu_unless_it_is_strict) {
@@ -248,8 +236,7 @@ TEST(Merge, unmapped_gives_way_to_whom_uses_the_cpu_unless_it_is_strict) {
   };
   EXPECT_EQ(output(with(R"("unmapped")"), "g.policy"), "cached");
   const json result = with(R"({"value": "unmapped", "strict": true})");
-  EXPECT_EQ(conflict_at(result)["key"], "g.policy");
-  EXPECT_EQ(opponents(result), (std::set<std::string>{"app", "npu"}));
+  EXPECT_TRUE(disagree(result, {.key = "g.policy", .parties = {"app", "npu"}}));
 }
 
 TEST(Merge, what_is_required_lies_in_what_is_allowed) {
@@ -267,10 +254,10 @@ TEST(Merge, what_is_required_lies_in_what_is_allowed) {
   r = with(decoder + "," + encoder + R"(, {"name": "gpu", "keys": {"i.w": [64, 4096]}})");
   EXPECT_EQ(output(r, "i.pitch"), json({7680}));
   r = with(decoder + "," + encoder + R"(, {"name": "gpu", "keys": {"i.w": [64, 1280]}})");
-  EXPECT_EQ(conflict_at(r)["key"], "i.w_required");
-  EXPECT_EQ(opponents(r), (Names{"encoder", "gpu"}));
-  EXPECT_EQ(conflict_at(r)["computed"], "required 1920, allowed <= 1280");
-  EXPECT_EQ(conflict_at(r)["nearest"], json({1280}));
+  EXPECT_TRUE(disagree(r, {.key = "i.w_required",
+                           .parties = {"encoder", "gpu"},
+                           .computed = "required 1920, allowed <= 1280",
+                           .nearest = json({1280})}));
   r = with(decoder + R"(, {"name": "gpu", "keys": {"i.w": [800, 4096]}})");
   EXPECT_EQ(conflict_at(r)["computed"], "required 640, allowed >= 800");
   r = with(decoder + R"(, {"name": "camera", "keys": {"i.w": 1920}})");
@@ -305,8 +292,7 @@ TEST(Merge, memory_for_devices_and_for_whom_it_is_not_cached) {
   const std::string both = R"("g.heaps": ["dmabuf.system", "dmabuf.uncached"], "g.cpu": "read")";
   r = negotiate(with_raw(R"({"name": "a", "keys": {"g.policy": "uncached", )" + both + "}}"));
   EXPECT_EQ(output(r, "g.heaps"), (json{"dmabuf.uncached", "dmabuf.system"}));
-  EXPECT_EQ(output(r, "g.policy"), "uncached");
-  EXPECT_EQ(output(r, "g.policy_emulated"), false);
+  EXPECT_TRUE(gives(r, R"({"g.policy": "uncached", "g.policy_emulated": false})"));
   r = negotiate(with_raw(R"({"name": "a", "keys": {"g.domains": "uncached", )" + both + "}}"));
   EXPECT_EQ(output(r, "g.heaps"), json({"dmabuf.uncached"}));
 }

@@ -2,7 +2,6 @@
 // Random groups of parties: the order, the grouping and repetition change nothing, and reports
 // name the least that cannot be.
 #include <algorithm>
-#include <numeric>
 #include <random>
 
 #include "halyard/reconcile.h"
@@ -11,11 +10,9 @@
 namespace halyard {
 namespace {
 
-using Random = std::mt19937;
+using test::must;
 
-void expect(const Status& status) {
-  EXPECT_TRUE(status.has_value());
-}
+using Random = std::mt19937;
 
 std::uint64_t pick(Random& random, std::initializer_list<std::uint64_t> from) {
   return from.begin()[random() % from.size()];
@@ -25,7 +22,7 @@ std::uint64_t pick(Random& random, std::initializer_list<std::uint64_t> from) {
 AttributeList random_party(Random& random, int number) {
   AttributeList list("party" + std::to_string(number));
   const auto maybe = [&](Key key, std::initializer_list<std::uint64_t> from) {
-    if (random() % 4 == 0) expect(list.set(key, pick(random, from)));
+    if (random() % 4 == 0) must(list.set(key, pick(random, from)));
   };
   maybe(Key::row_align, {1, 3, 4, 16, 40, 64, 100, 256});
   maybe(Key::surf_align, {1, 4096, 100});
@@ -41,8 +38,8 @@ AttributeList random_party(Random& random, int number) {
       break;
     default:
       if (random() % 8 == 0)
-        expect(list.set(Key::shape_required, {pick(random, {1, 80}), pick(random, {80, 160, 200})},
-                        0, "required"));
+        must(list.set(Key::shape_required, {pick(random, {1, 80}), pick(random, {80, 160, 200})}, 0,
+                      "required"));
   }
   maybe(Key::rows_mult, {1, 2, 16});
   maybe(Key::heaps, {3, 6, 7, 12, 255});
@@ -55,21 +52,20 @@ AttributeList random_party(Random& random, int number) {
   maybe(Key::base_align, {64, 512, 24});
   maybe(Key::policy, {0, 1, 2, 3});
   if (random() % 3 == 0) {
-    expect(
-        list.accept(LayoutTag::tensor(AxisOrder::nchw), static_cast<std::uint32_t>(random() % 3)));
-    if (random() % 2 == 0) expect(list.accept(LayoutTag::any(), 1));
+    must(list.accept(LayoutTag::tensor(AxisOrder::nchw), static_cast<std::uint32_t>(random() % 3)));
+    if (random() % 2 == 0) must(list.accept(LayoutTag::any(), 1));
     AttributeList own("own");
-    expect(own.set(Key::cpad, pick(random, {1, 4, 8})));
-    expect(list.accept(LayoutTag::tensor(AxisOrder::nhwc), static_cast<std::uint32_t>(random() % 3),
-                       own));
+    must(own.set(Key::cpad, pick(random, {1, 4, 8})));
+    must(list.accept(LayoutTag::tensor(AxisOrder::nhwc), static_cast<std::uint32_t>(random() % 3),
+                     own));
   }
   return list;
 }
 
 std::vector<AttributeList> random_group(Random& random) {
   AttributeList app("app");
-  expect(app.set_shape({1, 3, 20, 160}));
-  expect(app.set_dtype(random() % 2 == 0 ? DType::u8 : DType::f16));
+  must(app.set_shape({1, 3, 20, 160}));
+  must(app.set_dtype(random() % 2 == 0 ? DType::u8 : DType::f16));
   std::vector<AttributeList> group{app};
   const int count = 1 + static_cast<int>(random() % 6);
   for (int k = 0; k < count; ++k)
@@ -131,7 +127,7 @@ std::vector<AttributeList> only(const std::vector<AttributeList>& group,
             said[k].key.substr(0, said[k].key.find('[')) == to_string(each.key) &&
             (key_info(each.key)->count == 1 || said[k].value == to_string(each.key, each.value)) &&
             !kept.get(each.key, each.index))
-          expect(kept.set(each.key, each.value, each.index, {}));
+          must(kept.set(each.key, each.value, each.index, {}));
     out.push_back(kept);
   }
   return out;
@@ -161,8 +157,8 @@ TEST(Properties, conflicts_are_real_and_least) {
         const auto is_said = [&](Key key) {
           return std::ranges::any_of(lists, [&](const auto& l) { return l.get(key).has_value(); });
         };
-        if (!is_said(Key::dtype)) expect(needed.set_dtype(DType::u8));
-        if (!is_said(Key::shape) && !is_said(Key::shape_required)) expect(needed.set_shape({1}));
+        if (!is_said(Key::dtype)) must(needed.set_dtype(DType::u8));
+        if (!is_said(Key::shape) && !is_said(Key::shape_required)) must(needed.set_shape({1}));
         lists.push_back(needed);
         Conflict ignored;
         return reconcile(lists, {}, &ignored).has_value();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel's test camera writes into memory that this library allocated: no copy anywhere.
-#include <map>
 
 #include "halyard/buffer.h"
 #include "halyard/tensor.h"

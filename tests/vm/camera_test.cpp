@@ -10,12 +10,14 @@
 #include "halyard/buffer.h"
 #include "halyard/import.h"
 #include "halyard/tensor.h"
+#include "ipc/helpers.h"
 #include "vm/camera_pixels.h"
 
 namespace halyard::vm {
 namespace {
 
 using conformance::holdings;
+using test::value_of;
 
 constexpr std::size_t width = 320, height = 180, padded_bytes = 1536;
 constexpr unsigned buffers = 3;
@@ -66,9 +68,7 @@ class CameraTest : public ::testing::TestWithParam<bool> {
     const auto next = camera_->next();
     ASSERT_TRUE(next) << last_error();
     frame = *next;
-    auto imported = import(frame);
-    ASSERT_TRUE(imported) << imported.error().message();
-    image = *std::move(imported);
+    image = value_of(import(frame));
   }
 
   void expect_drivers_bytes(const Tensor& image, const CameraFrame& frame) {
@@ -77,11 +77,10 @@ class CameraTest : public ::testing::TestWithParam<bool> {
       memory.push_back(camera_->map_plane(frame.index, p));
       ASSERT_FALSE(memory.back().bytes().empty()) << last_error();
     }
-    const auto map = image.map(Access::read);
-    ASSERT_TRUE(map) << map.error().message();
+    const auto map = value_of(image.map(Access::read));
     std::set<std::byte> values;
-    for (std::size_t p = 0; p < map->plane_count(); ++p) {
-      const MappedPlane& plane = map->plane(p);
+    for (std::size_t p = 0; p < map.plane_count(); ++p) {
+      const MappedPlane& plane = map.plane(p);
       const DriverPlane theirs = driver_plane(format_, layout_.format, frame, memory, p);
       for (std::size_t row = 0; row < plane.rows; ++row) {
         const std::byte* ours = plane.data + row * plane.stride_bytes;
@@ -128,9 +127,8 @@ class CameraTest : public ::testing::TestWithParam<bool> {
     CameraFrame frame;
     ASSERT_NO_FATAL_FAILURE(capture(image, frame));
     {
-      const auto map = image.map(Access::read);
-      ASSERT_TRUE(map) << map.error().message();
-      const Rgb got = colour_at(*map, layout_.format, image.colorimetry(), 100, 100);
+      const auto map = value_of(image.map(Access::read));
+      const Rgb got = colour_at(map, layout_.format, image.colorimetry(), 100, 100);
       EXPECT_TRUE(is_near(got, expected, 4)) << got << " is not " << expected;
     }
     ASSERT_TRUE(camera_->stop()) << last_error();
@@ -206,12 +204,11 @@ TEST_P(CameraTest, frame_after_frame_the_same_buffers_come_back_and_nothing_is_l
   for (int n = 0; n < 40; ++n) {
     const auto frame = camera_->next();
     ASSERT_TRUE(frame) << last_error();
-    const auto image = import(*frame);
-    ASSERT_TRUE(image) << image.error().message();
-    { ASSERT_TRUE(image->map(Access::read)); }
-    auto& first = held.try_emplace(frame->index, std::vector{*image}).first->second.front();
-    for (std::size_t p = 0; p < image->plane_count(); ++p) {
-      EXPECT_EQ(image->image_plane(p)->buffer->id(), first.image_plane(p)->buffer->id());
+    const auto image = value_of(import(*frame));
+    { ASSERT_TRUE(image.map(Access::read)); }
+    auto& first = held.try_emplace(frame->index, std::vector{image}).first->second.front();
+    for (std::size_t p = 0; p < image.plane_count(); ++p) {
+      EXPECT_EQ(image.image_plane(p)->buffer->id(), first.image_plane(p)->buffer->id());
     }
     ASSERT_TRUE(camera_->queue(frame->index)) << last_error();
     if (held.size() < buffers) continue;
@@ -236,9 +233,8 @@ TEST_P(CameraTest, an_image_outlives_the_camera) {
   ASSERT_TRUE(camera_->stop()) << last_error();
   exported_.clear();
   camera_.reset();
-  const auto map = image.map(Access::read);
-  ASSERT_TRUE(map) << map.error().message();
-  const Rgb got = colour_at(*map, PixelFormat::nv12, image.colorimetry(), 100, 100);
+  const auto map = value_of(image.map(Access::read));
+  const Rgb got = colour_at(map, PixelFormat::nv12, image.colorimetry(), 100, 100);
   EXPECT_TRUE(is_near(got, {0, 255, 0}, 4)) << got;
 }
 

@@ -11,11 +11,13 @@
 #include "halyard/drm.h"
 #include "halyard/import.h"
 #include "halyard/tensor.h"
+#include "ipc/helpers.h"
 
 namespace halyard::vm {
 namespace {
 
 using conformance::holdings;
+using test::value_of;
 
 constexpr std::uint32_t width = 101, height = 37;
 
@@ -31,7 +33,7 @@ class DrmNodeTest : public ::testing::TestWithParam<const char*> {
   }
 
   // An image over a new buffer of the driver, with the driver's own mapping of it.
-  void make(Tensor& image, NodeMapping& theirs, DumbBuffer& dumb) {
+  void make() {
     const auto created = node_->create(width, height, 32);
     ASSERT_TRUE(created) << last_error();
     dumb = *created;
@@ -40,25 +42,22 @@ class DrmNodeTest : public ::testing::TestWithParam<const char*> {
     const Fd fd = node_->export_handle(dumb.handle);
     ASSERT_TRUE(fd) << last_error();
     const std::array<PlaneDescriptor, 1> planes{{{fd.get(), dumb.stride_bytes}}};
-    auto imported = importer_.import_image(planes, width, height, PixelFormat::bgra);
-    ASSERT_TRUE(imported) << imported.error().message();
-    image = *std::move(imported);
+    image = value_of(importer_.import_image(planes, width, height, PixelFormat::bgra));
   }
 
   std::optional<DrmNode> node_;
   Importer importer_;
-};
-
-TEST_P(DrmNodeTest, pixels_written_through_a_tensor_are_the_drivers) {
   Tensor image;
   NodeMapping theirs;
   DumbBuffer dumb;
-  ASSERT_NO_FATAL_FAILURE(make(image, theirs, dumb));
+};
+
+TEST_P(DrmNodeTest, pixels_written_through_a_tensor_are_the_drivers) {
+  ASSERT_NO_FATAL_FAILURE(make());
   EXPECT_EQ(image.memory(), Memory::dma);
   {
-    const auto map = image.map(Access::write);
-    ASSERT_TRUE(map) << map.error().message();
-    const MappedPlane& plane = map->plane(0);
+    const auto map = value_of(image.map(Access::write));
+    const MappedPlane& plane = map.plane(0);
     EXPECT_EQ(plane.row_bytes, std::size_t{width} * 4);
     for (std::size_t row = 0; row < height; ++row) {
       for (std::size_t c = 0; c < plane.row_bytes; ++c)
@@ -72,36 +71,28 @@ TEST_P(DrmNodeTest, pixels_written_through_a_tensor_are_the_drivers) {
 }
 
 TEST_P(DrmNodeTest, pixels_written_by_the_driver_are_the_tensors) {
-  Tensor image;
-  NodeMapping theirs;
-  DumbBuffer dumb;
-  ASSERT_NO_FATAL_FAILURE(make(image, theirs, dumb));
+  ASSERT_NO_FATAL_FAILURE(make());
   for (std::size_t row = 0; row < height; ++row) {
     for (std::size_t c = 0; c < std::size_t{width} * 4; ++c)
       theirs.bytes()[row * dumb.stride_bytes + c] = mark(row, c);
   }
-  const auto map = image.map(Access::read);
-  ASSERT_TRUE(map) << map.error().message();
+  const auto map = value_of(image.map(Access::read));
   for (std::size_t row = 0; row < height; ++row) {
     for (std::size_t c = 0; c < std::size_t{width} * 4; ++c) {
-      ASSERT_EQ(map->plane(0).data[row * map->plane(0).stride_bytes + c], mark(row, c))
+      ASSERT_EQ(map.plane(0).data[row * map.plane(0).stride_bytes + c], mark(row, c))
           << row << ' ' << c;
     }
   }
 }
 
 TEST_P(DrmNodeTest, a_buffer_exported_again_is_the_same_one) {
-  Tensor image;
-  NodeMapping theirs;
-  DumbBuffer dumb;
-  ASSERT_NO_FATAL_FAILURE(make(image, theirs, dumb));
+  ASSERT_NO_FATAL_FAILURE(make());
   const auto before = holdings();
   for (int n = 0; n < 200; ++n) {
     const Fd again = node_->export_handle(dumb.handle);
     ASSERT_TRUE(again) << last_error();
-    const auto buffer = importer_.import_buffer(again.get());
-    ASSERT_TRUE(buffer) << buffer.error().message();
-    EXPECT_EQ((*buffer)->id(), image.buffer()->id());
+    const auto buffer = value_of(importer_.import_buffer(again.get()));
+    EXPECT_EQ(buffer->id(), image.buffer()->id());
   }
   EXPECT_EQ(holdings(), before);
   EXPECT_EQ(importer_.size(), 1U);

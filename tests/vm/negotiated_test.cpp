@@ -5,16 +5,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <filesystem>
 
 #include "halyard/buffer_exchange.h"
 #include "halyard/dmabuf.h"
+#include "reconcile/agreed.h"
 #include "support/result.h"
 #include "vm/devices.h"
 
 namespace halyard::vm {
 namespace {
+
+using test::value_of;
 
 std::byte pattern(std::size_t at) {
   return static_cast<std::byte>(at * 7 + 3);
@@ -70,22 +72,18 @@ TEST_P(NegotiatedTest, two_processes_agree_and_one_reads_what_the_other_wrote) {
   const Fd theirs(ends[1]);
   const pid_t child = ::fork();
   if (child == 0) ::_exit(read_as_peer(theirs.get()));
-  const auto lists = receive_lists(mine.get(), std::chrono::seconds(10));
-  ASSERT_TRUE(lists) << lists.error().message();
-  const auto result = agree(lists->at(0));
-  ASSERT_TRUE(result) << result.error().message();
-  auto buffers = allocate_negotiated(*result);
-  ASSERT_TRUE(buffers) << buffers.error().message();
-  EXPECT_EQ(buffers->at(0).heap(), GetParam());
-  EXPECT_EQ(buffers->at(0).enforcement(), Enforcement::advisory);
+  const auto lists = value_of(receive_lists(mine.get(), std::chrono::seconds(10)));
+  const auto result = value_of(agree(lists.at(0)));
+  auto buffers = value_of(allocate_negotiated(result));
+  EXPECT_EQ(buffers.at(0).heap(), GetParam());
+  EXPECT_EQ(buffers.at(0).enforcement(), Enforcement::advisory);
   {
-    auto lock = buffers->at(0).lock(Access::write);
-    ASSERT_TRUE(lock) << lock.error().message();
-    for (std::size_t at = 0; at < lock->writable_bytes().size(); ++at)
-      lock->writable_bytes()[at] = pattern(at);
-    EXPECT_TRUE(lock->unlock());
+    auto lock = value_of(buffers.at(0).lock(Access::write));
+    for (std::size_t at = 0; at < lock.writable_bytes().size(); ++at)
+      lock.writable_bytes()[at] = pattern(at);
+    EXPECT_TRUE(lock.unlock());
   }
-  const Status sent = send_buffer(mine.get(), buffers->at(0), "peer");
+  const Status sent = send_buffer(mine.get(), buffers.at(0), "peer");
   EXPECT_TRUE(sent) << sent.error().message();
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
@@ -96,10 +94,9 @@ TEST_P(NegotiatedTest, two_processes_agree_and_one_reads_what_the_other_wrote) {
 // An engine that lets go of the memory: it is kept attached, or not given out at all.
 TEST_P(NegotiatedTest, stays_attached_for_who_takes_the_address_alone) {
   AttributeList peer("peer");
-  const auto result = agree(peer, Attach::address_only);
-  ASSERT_TRUE(result) << result.error().message();
-  EXPECT_TRUE(result->needs_anchor());
-  const auto buffers = allocate_negotiated(*result);
+  const auto result = value_of(agree(peer, Attach::address_only));
+  EXPECT_TRUE(result.needs_anchor());
+  const auto buffers = allocate_negotiated(result);
   if (GetParam() == Heap::udmabuf) {
     ASSERT_TRUE(buffers) << buffers.error().message();
     EXPECT_EQ(buffers->at(0).anchor(), AnchorState::none) << "udmabuf synchronises for itself";

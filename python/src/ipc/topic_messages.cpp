@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of topics as Python objects, both ways.
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "args.h"
@@ -12,11 +13,15 @@
 namespace halyard::python {
 namespace {
 
+Error wrong_size(std::size_t bytes, std::size_t wanted) {
+  return make_error(Errc::malformed, "message: must have the size of its type",
+                    std::to_string(bytes) + " bytes, not " + std::to_string(wanted));
+}
+
 template <class T>
 Result<nb::object> framed_object(std::span<const std::byte> bytes, const Tensor& frame) {
   typename MessageFrame<T>::Metadata metadata;
-  if (bytes.size() != sizeof metadata)
-    return make_error(Errc::malformed, "message: has another size than its type");
+  if (bytes.size() != sizeof metadata) return wrong_size(bytes.size(), sizeof metadata);
   std::memcpy(static_cast<void*>(&metadata), bytes.data(), sizeof metadata);
   HALYARD_TRY(T message, MessageFrame<T>::make(Tensor(frame), metadata));
   return nb::cast(std::move(message));
@@ -28,12 +33,13 @@ nb::object bytes_result(std::span<const std::byte> bytes) {
 
 Result<nb::object> counted_bytes(std::span<const std::byte> count, const Tensor& frame) {
   std::uint64_t size = 0;
-  if (count.size() != sizeof size)
-    return make_error(Errc::malformed, "message: has another size than its type");
+  if (count.size() != sizeof size) return wrong_size(count.size(), sizeof size);
   std::memcpy(&size, count.data(), sizeof size);
   HALYARD_TRY(const auto map, frame.map_unclaimed(Access::read));
   HALYARD_TRY(const auto bytes, map.template flat<const std::uint8_t>());
-  if (size > bytes.size()) return make_error(Errc::malformed, "message: ends early");
+  if (size > bytes.size())
+    return make_error(Errc::malformed, "message: its frame must hold all its bytes",
+                      std::to_string(bytes.size()) + " of " + std::to_string(size));
   return bytes_result(std::as_bytes(bytes.first(size)));
 }
 

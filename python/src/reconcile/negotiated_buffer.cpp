@@ -115,7 +115,7 @@ struct PyBufferOperation {
 };
 
 void end_operation(PyBufferOperation& self, std::optional<std::int32_t> code) {
-  if (!self.operation) raise(Errc::invalid_argument, "operation: is over");
+  if (!self.operation) raise(Errc::invalid_argument, "operation: must not have ended before");
   if (code) {
     self.operation->fail(*code);
   } else {

@@ -158,6 +158,23 @@ void paint(OverlayCore& self, nb::handle picture, nb::handle map, nb::handle col
   }));
 }
 
+void bind_marks(nb::class_<OverlayCore>& core) {
+  core.def("text", &text, nb::arg("picture"), nb::arg("x"), nb::arg("y"), nb::arg("text"),
+           nb::arg("color"),
+           nb::sig("def text(self, picture: Any, x: int, y: int, text: str, color: Sequence[int]) "
+                   "-> None"))
+      .def("outlines", &outlines, nb::arg("picture"), nb::arg("points"), nb::arg("colors"),
+           nb::sig("def outlines(self, picture: Any, points: Sequence[float], colors: "
+                   "Sequence[Sequence[int]]) -> None"))
+      .def("points", &points, nb::arg("picture"), nb::arg("points"), nb::arg("colors"),
+           nb::sig("def points(self, picture: Any, points: Sequence[float], colors: "
+                   "Sequence[Sequence[int]]) -> None"))
+      .def("paint", &paint, nb::arg("picture"), nb::arg("map"), nb::arg("colors"),
+           nb::arg("opacity"),
+           nb::sig("def paint(self, picture: Any, map: Any, colors: Sequence[Sequence[int]], "
+                   "opacity: float) -> None"));
+}
+
 }  // namespace
 
 void bind_overlay(nb::module_& m) {
@@ -169,8 +186,8 @@ void bind_overlay(nb::module_& m) {
       },
       nb::arg("index"), nb::sig("def palette_color(index: int) -> tuple[int, int, int]"),
       "R, G, B of a class or track: the same index has the same colour.");
-  nb::class_<OverlayCore>(m, "_OverlayCore", "The C++ part of halyard.Overlay.")
-      .def(
+  nb::class_<OverlayCore> core(m, "_OverlayCore", "The C++ part of halyard.Overlay.");
+  core.def(
           "__init__",
           [](OverlayCore* self, nb::handle labels, nb::handle color_by, nb::handle line_px,
              nb::handle text_px, nb::handle show_score, nb::handle trail_length, nb::handle font) {
@@ -187,21 +204,8 @@ void bind_overlay(nb::module_& m) {
       .def("draw_tracks", &draw_tracks, nb::arg("picture"), nb::arg("boxes"), nb::arg("scores"),
            nb::arg("classes"), nb::arg("ids"), nb::arg("coasting"),
            nb::sig("def draw_tracks(self, picture: Any, boxes: Any, scores: Any, classes: Any, "
-                   "ids: Sequence[int], coasting: Sequence[int]) -> None"))
-      .def("text", &text, nb::arg("picture"), nb::arg("x"), nb::arg("y"), nb::arg("text"),
-           nb::arg("color"),
-           nb::sig("def text(self, picture: Any, x: int, y: int, text: str, color: Sequence[int]) "
-                   "-> None"))
-      .def("outlines", &outlines, nb::arg("picture"), nb::arg("points"), nb::arg("colors"),
-           nb::sig("def outlines(self, picture: Any, points: Sequence[float], colors: "
-                   "Sequence[Sequence[int]]) -> None"))
-      .def("points", &points, nb::arg("picture"), nb::arg("points"), nb::arg("colors"),
-           nb::sig("def points(self, picture: Any, points: Sequence[float], colors: "
-                   "Sequence[Sequence[int]]) -> None"))
-      .def("paint", &paint, nb::arg("picture"), nb::arg("map"), nb::arg("colors"),
-           nb::arg("opacity"),
-           nb::sig("def paint(self, picture: Any, map: Any, colors: Sequence[Sequence[int]], "
-                   "opacity: float) -> None"));
+                   "ids: Sequence[int], coasting: Sequence[int]) -> None"));
+  bind_marks(core);
 }
 
 }  // namespace halyard::python

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Topics in C: receiving, and waiting for messages.
 #include <chrono>
+#include <string>
 #include <utility>
 
 #include "capi/error.h"
@@ -41,16 +42,17 @@ bool next_framed(TopicEndpoint& endpoint, hal_message& message, std::uint64_t& l
 
 // The bytes are not copied: the map keeps them.
 bool next_bytes(TopicEndpoint& endpoint, hal_message& message, std::uint64_t& lost) {
-  return next_frame<std::uint64_t>(endpoint, lost,
-                                   [&message](const Tensor& frame, std::uint64_t size) -> Status {
-                                     HALYARD_TRY(TensorMap map, frame.map(Access::read));
-                                     HALYARD_TRY(const auto bytes, map.flat<const std::uint8_t>());
-                                     if (size > bytes.size())
-                                       return make_error(Errc::malformed, "message: ends early");
-                                     message.data = std::as_bytes(bytes.first(size));
-                                     message.map = std::move(map);
-                                     return {};
-                                   });
+  return next_frame<std::uint64_t>(
+      endpoint, lost, [&message](const Tensor& frame, std::uint64_t size) -> Status {
+        HALYARD_TRY(TensorMap map, frame.map(Access::read));
+        HALYARD_TRY(const auto bytes, map.flat<const std::uint8_t>());
+        if (size > bytes.size())
+          return make_error(Errc::malformed, "message: its frame must hold all its bytes",
+                            std::to_string(bytes.size()) + " of " + std::to_string(size));
+        message.data = std::as_bytes(bytes.first(size));
+        message.map = std::move(map);
+        return {};
+      });
 }
 
 bool next_plain(TopicEndpoint& endpoint, std::span<std::byte> bytes, std::uint64_t& lost) {

@@ -7,7 +7,6 @@
 
 #include "base/checked.h"
 #include "base/text/format_error.h"
-#include "halyard/drm.h"
 #include "ipc/message/depth_kernels.h"
 #include "ipc/message/depth_units.h"
 #include "ipc/message/message_storage.h"
@@ -108,8 +107,7 @@ Result<DepthImage> DepthImage::millimeters(std::size_t width, std::size_t height
 Result<DepthImage> DepthImage::wrap(const Tensor& tensor) {
   if (tensor.is_empty()) return fail(Errc::invalid_argument, "tensor: is empty");
   HALYARD_RETURN_IF_ERROR(check_depth_dtype(tensor.dtype()));
-  if (!is_linear(tensor.modifier()))
-    return fail(Errc::unsupported, "tensor: only its device can arrange these pixels");
+  HALYARD_RETURN_IF_ERROR(ipc::check_linear(tensor));
   const Layout& layout = tensor.layout();
   const bool is_grey = !tensor.format() || tensor.format() == PixelFormat::grey;
   if (!is_grey || layout.rank < 2 || layout.rank > 3 ||
@@ -138,8 +136,7 @@ Result<DepthImage> DepthImage::wrap(const Tensor& tensor) {
 
 Result<DepthImage> DepthImage::from_parts(const Tensor& tensor, const DepthImageMetadata& m) {
   if (tensor.is_empty()) return fail(Errc::invalid_argument, "tensor: is empty");
-  if (!is_linear(tensor.modifier()))
-    return fail(Errc::unsupported, "tensor: only its device can arrange these pixels");
+  HALYARD_RETURN_IF_ERROR(ipc::check_linear(tensor));
   HALYARD_RETURN_IF_ERROR(check_metadata(m));
   if (!is_depth(tensor.dtype())) {
     return fail(Errc::corrupt, "tensor: a depth image is f32 or u16", "{}",

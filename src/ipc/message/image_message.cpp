@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/text/format_error.h"
-#include "halyard/drm.h"
 #include "ipc/message/message_storage.h"
 #include "ipc/pool/pattern_fill.h"
 
@@ -26,12 +25,6 @@ Result<const ImageEncodingInfo*> known_encoding(ImageEncoding encoding) {
   if (const ImageEncodingInfo* const row = encoding_info(encoding)) return row;
   return fail(Errc::invalid_argument, "encoding: is unknown", "{}",
               static_cast<unsigned>(encoding));
-}
-
-[[gnu::hot]] Status check_linear(const Tensor& tensor) {
-  if (is_linear(tensor.modifier())) return {};
-  return fail(Errc::unsupported, "tensor: only its device can arrange these pixels", "modifier {}",
-              modifier_to_string(tensor.modifier()));
 }
 
 Status check_colorimetry(const Colorimetry& c) {
@@ -169,7 +162,7 @@ Result<Image> Image::wrap(const Tensor& image) {
 
 [[gnu::hot]] Result<Image> Image::over(Tensor&& image, ImageEncoding encoding,
                                        const SensorHeader& header) {
-  HALYARD_RETURN_IF_ERROR(check_linear(image));
+  HALYARD_RETURN_IF_ERROR(ipc::check_linear(image));
   const FormatInfo& f = info(*image.format());
   ImageMetadata m;
   m.header = header;
@@ -193,7 +186,7 @@ Result<Image> Image::wrap(const Tensor& image) {
 
 Result<Image> Image::from_parts(const Tensor& tensor, const ImageMetadata& metadata) {
   if (tensor.is_empty()) return fail(Errc::invalid_argument, "tensor: is empty");
-  HALYARD_RETURN_IF_ERROR(check_linear(tensor));
+  HALYARD_RETURN_IF_ERROR(ipc::check_linear(tensor));
   HALYARD_TRY(const ImageEncodingInfo* row, check_metadata(metadata));
   if (tensor.dtype() != row->dtype) {
     return fail(Errc::corrupt, "metadata.encoding: the tensor must have its dtype",

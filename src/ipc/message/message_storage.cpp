@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocates the tensors of messages from a pool.
+// Allocates the tensors of messages from a pool, and refuses those that no CPU can read.
 #include "ipc/message/message_storage.h"
 
 #include <algorithm>
@@ -38,6 +38,12 @@ Result<Tensor> message_image(const std::shared_ptr<TensorPool>& pool, std::size_
   HALYARD_TRY(const TensorHandle handle,
               from->alloc_image(width, height, format, dtype, stride_bytes));
   return Tensor(handle);
+}
+
+Error not_linear(const Tensor& tensor) {
+  return fail(Errc::unsupported,
+              "tensor.modifier: must be linear, only a device reads other pixels", "{}",
+              modifier_to_string(tensor.modifier()));
 }
 
 }  // namespace halyard::ipc

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The source of the tensors of messages.
+// The source of the tensors of messages, and which tensors the CPU can read.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <span>
 
+#include "halyard/drm.h"
 #include "halyard/result.h"
 #include "halyard/tensor.h"
 
@@ -23,5 +24,14 @@ Result<Tensor> message_tensor(const std::shared_ptr<TensorPool>& pool,
 Result<Tensor> message_image(const std::shared_ptr<TensorPool>& pool, std::size_t width,
                              std::size_t height, PixelFormat format, DType dtype,
                              std::size_t stride_bytes);
+
+/// The error of check_linear().
+[[gnu::cold]] Error not_linear(const Tensor& tensor);
+
+/// Errors: unsupported (only a device can address the pixels).
+inline Status check_linear(const Tensor& tensor) {
+  if (is_linear(tensor.modifier())) return {};
+  return not_linear(tensor);
+}
 
 }  // namespace halyard::ipc

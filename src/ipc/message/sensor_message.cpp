@@ -7,8 +7,8 @@
 
 #include "base/text/format_error.h"
 #include "base/text/utf8.h"
-#include "halyard/drm.h"
 #include "halyard/log.h"
+#include "ipc/message/message_storage.h"
 
 namespace halyard {
 namespace {
@@ -50,9 +50,12 @@ Result<std::span<std::byte>> memory_of(const Tensor& tensor, Access access) {
     return fail(Errc::unsupported, "tensor: the CPU can access this memory only during map()", "{}",
                 to_string(kind));
   }
+  HALYARD_RETURN_IF_ERROR(ipc::check_linear(tensor));
   // Planes that only a device can address may seem to exceed their buffer.
-  if (!is_linear(tensor.modifier()) || range.end > tensor.buffer()->size_bytes())
-    return fail(Errc::unsupported, "tensor: only its device can arrange these pixels");
+  if (range.end > tensor.buffer()->size_bytes()) {
+    return fail(Errc::unsupported, "tensor: the planes must end inside their buffer",
+                "byte {} of {}", range.end, tensor.buffer()->size_bytes());
+  }
   HALYARD_TRY(const Map map, tensor.buffer()->map_unclaimed(access));
   auto* const first = const_cast<std::byte*>(map.bytes().data());
   return std::span<std::byte>(first + range.begin, range.end - range.begin);

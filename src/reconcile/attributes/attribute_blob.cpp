@@ -222,7 +222,7 @@ Result<Reconciled> agree_again(std::vector<AttributeList> lists, const ResultRec
     return fail(Errc::corrupt, "blob: its parties agree on another buffer in this library");
   if (std::ranges::find(result->views(), records.view.party, &PartyView::party) ==
       result->views().end())
-    return fail(Errc::corrupt, "blob: its party does not take part", "{}", records.view.party);
+    return fail(Errc::corrupt, "blob: its party must take part", "{}", records.view.party);
   ReconciledState& state = ReconciledState::edit(*result);
   state.views = {records.view};
   state.unknown_records = std::move(unknown);
@@ -238,7 +238,7 @@ Result<std::vector<std::byte>> encode_lists(std::span<const AttributeList> lists
 Result<std::vector<std::byte>> encode_lists(std::span<const AttributeList* const> lists) {
   std::vector<AttributeList> copies;
   for (const AttributeList* each : lists) {
-    if (each == nullptr) return fail(Errc::invalid_argument, "a list is null");
+    if (each == nullptr) return fail(Errc::invalid_argument, "lists: none may be null");
     copies.push_back(*each);
   }
   return encode_lists(copies);
@@ -256,7 +256,7 @@ Result<std::vector<AttributeList>> decode_lists(std::span<const std::byte> blob)
 
 Result<std::vector<std::byte>> result_records(const Reconciled& result, std::string_view party) {
   const ReconciledState& state = ReconciledState::of(result);
-  if (party.empty()) return fail(Errc::invalid_argument, "party: is empty");
+  if (party.empty()) return fail(Errc::invalid_argument, "party: must have a name");
   HALYARD_TRY(const PartyView view, view_of(result, party));
   BlobBytes out;
   out.record(key_of_record(BlobRecord::choice), 0, [&] {

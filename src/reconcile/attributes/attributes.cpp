@@ -64,7 +64,7 @@ Status set_values(AttributeList& list, const KeyInfo& info, const json& value,
                   std::optional<std::size_t> index, const std::string& source) {
   const bool is_list = info.count > 1 && value.is_array() && !index;
   if (is_list && (value.empty() || value.size() > info.count))
-    return fail(Errc::invalid_argument, "the key's list has a wrong count of values",
+    return fail(Errc::invalid_argument, "the list of the key must have a legal count of values",
                 "party \"{}\": {}: {}, legal: 1..{}", list.party(), info.name, value.size(),
                 info.count);
   const std::size_t count = is_list ? value.size() : index ? 1 : values_of_one(info);
@@ -95,8 +95,8 @@ std::optional<AttributeValue> AttributeList::get(Key key, std::size_t index) con
 Status AttributeList::set(Key key, AttributeValue value, std::size_t index, std::string source) {
   const KeyInfo* const info = key_info(key);
   if (info == nullptr)
-    return fail(Errc::invalid_argument, "there is no such key", "party \"{}\": {:#x}", party_,
-                static_cast<unsigned>(key));
+    return fail(Errc::invalid_argument, "the table of keys has no such key", "party \"{}\": {:#x}",
+                party_, static_cast<unsigned>(key));
   if (index >= info->count)
     return fail(Errc::invalid_argument, "the index must be below the key's number of values",
                 "party \"{}\": {}[{}] of {}", party_, info->name, index, info->count);
@@ -190,7 +190,8 @@ Status AttributeList::set_text(std::string_view key, std::string_view text, std:
   if (!name) return of_party(*this, name.error());
   const KeyInfo* const info = key_info(name->name);
   if (info == nullptr)
-    return fail(Errc::not_found, "there is no such key", "party \"{}\": {}", party_, key);
+    return fail(Errc::not_found, "the table of keys has no such key", "party \"{}\": {}", party_,
+                key);
   const json value = json::parse(text, nullptr, false);
   if (value.is_discarded())
     return fail(Errc::malformed, "the value is not JSON", "party \"{}\": {}: {}", party_, key,

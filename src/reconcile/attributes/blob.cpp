@@ -27,7 +27,7 @@ static_assert(sizeof(BlobHead) == blob_head_bytes && offsetof(BlobHead, hash) ==
 constexpr std::size_t record_head_bytes = 8;
 
 Error corrupt(std::size_t at) {
-  return fail(Errc::corrupt, "blob: a record exceeds it", "at byte {}", at);
+  return fail(Errc::corrupt, "blob: every record must end inside it", "at byte {}", at);
 }
 
 }  // namespace
@@ -99,8 +99,8 @@ Result<std::vector<BlobEntry>> read_blob(BlobContent content, std::span<const st
   if (head.magic != BlobHead::magic_value)
     return fail(Errc::malformed, "blob: does not begin with the magic number");
   if (head.major != BlobHead::major_value)
-    return fail(Errc::version, "blob: has another version", "{}.{}, this library reads {}",
-                head.major, head.minor, BlobHead::major_value);
+    return fail(Errc::version, "blob: must have a version that this library reads",
+                "{}.{}, this library reads {}", head.major, head.minor, BlobHead::major_value);
   if (head.content != static_cast<std::uint32_t>(content))
     return fail(Errc::malformed,
                 content == BlobContent::lists ? "blob: has no attribute lists"
@@ -111,7 +111,7 @@ Result<std::vector<BlobEntry>> read_blob(BlobContent content, std::span<const st
                 "{} bytes came, {} are stated", blob.size(), head.size_bytes);
   const auto records = blob.subspan(sizeof(head));
   if (head.hash != blob_hash(records))
-    return fail(Errc::corrupt, "blob: was changed, its digest differs");
+    return fail(Errc::corrupt, "blob: its digest must be that of its records");
   std::vector<BlobEntry> entries;
   entries.reserve(records.size() / 24);
   for (std::size_t at = 0; at != records.size();) {

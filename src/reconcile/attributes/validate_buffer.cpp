@@ -209,7 +209,7 @@ Result<Draft> draft_for_all(const ReconciledState& state, Lists late) {
     if (known == names.end()) {
       names.push_back(list->party());
       if (names.size() > max_parties)
-        return fail(Errc::exhausted, "there are more than 64 parties", "{}", names.size());
+        return fail(Errc::exhausted, "parties: at most 64 may take part", "{}", names.size());
       merged.party_count = names.size();
       take_places(state, merged);
     }
@@ -226,11 +226,12 @@ Result<Draft> draft_for_all(const ReconciledState& state, Lists late) {
   std::vector<Failure> failures;
   if (solve(merged, state.candidate, state.machine, draft, failures)) return draft;
   const auto all = with_late(state, late);
-  return all ? fail(Errc::unsupported, "the buffer does not serve") : all.error();
+  return all ? fail(Errc::unsupported, "the buffer does not serve the late parties") : all.error();
 }
 
 Error disagreement(Conflict found, Conflict* conflict) {
-  auto error = fail(Errc::unsupported, "the buffer does not serve", "{}", found.to_text());
+  auto error =
+      fail(Errc::unsupported, "the buffer does not serve the late parties", "{}", found.to_text());
   if (conflict != nullptr) *conflict = std::move(found);
   return error;
 }
@@ -241,10 +242,10 @@ Result<Reconciled> attach_parties(const Reconciled& result, Heap heap, Lists lis
                                   Conflict* conflict) {
   const ReconciledState& state = ReconciledState::of(result);
   for (const AttributeList* each : lists)
-    if (each == nullptr) return fail(Errc::invalid_argument, "a list is null");
+    if (each == nullptr) return fail(Errc::invalid_argument, "lists: none may be null");
   for (const AttributeList* each : lists)
     if (std::ranges::find(state.parties, each->party(), &StoredParty::name) != state.parties.end())
-      return fail(Errc::exists, "party: takes part already", "{}", each->party());
+      return fail(Errc::exists, "party: must not take part already", "{}", each->party());
   HALYARD_RETURN_IF_ERROR(validate(result, heap, lists, conflict));
   return with_late(state, lists);
 }
@@ -252,7 +253,7 @@ Result<Reconciled> attach_parties(const Reconciled& result, Heap heap, Lists lis
 Status validate(const Reconciled& result, Heap heap, Lists lists, Conflict* conflict) {
   const ReconciledState& state = ReconciledState::of(result);
   for (const AttributeList* each : lists) {
-    if (each == nullptr) return fail(Errc::invalid_argument, "a list is null");
+    if (each == nullptr) return fail(Errc::invalid_argument, "lists: none may be null");
   }
   const BufferAsParty buffer(state, heap);
   std::vector<const AttributeList*> with_buffer(lists.begin(), lists.end());

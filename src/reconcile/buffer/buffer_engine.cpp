@@ -29,7 +29,8 @@ Result<std::shared_ptr<const BufferEngine>> make_buffer_engine(std::string_view 
   std::string names;
   for (const NamedEngine& each : engines)
     names += (names.empty() ? "" : ", ") + std::string(each.name);
-  return fail(Errc::not_found, "there is no such engine", "\"{}\", known: {}", name, names);
+  return fail(Errc::not_found, "engine: the library has none of this name", "\"{}\", known: {}",
+              name, names);
 }
 
 }  // namespace halyard

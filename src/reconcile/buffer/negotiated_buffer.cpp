@@ -86,7 +86,7 @@ Result<PartyView> view_of(const Reconciled& result, std::string_view party) {
         static_cast<CpuAccess>(static_cast<unsigned>(all.cpu) | static_cast<unsigned>(each.cpu));
   }
   if (party.empty()) return all;
-  return fail(Errc::not_found, "party: takes no part in the result", "'{}'", party);
+  return fail(Errc::not_found, "party: must be one of those that agreed", "\"{}\"", party);
 }
 
 BufferLock& BufferLock::operator=(BufferLock&& other) noexcept {
@@ -194,10 +194,10 @@ NegotiatedBuffer State::with_result(const NegotiatedBuffer& buffer, const Reconc
 Result<NegotiatedBuffer> NegotiatedBuffer::adopt(const Reconciled& result,
                                                  std::shared_ptr<Buffer> buffer,
                                                  const NegotiatedOptions& options) {
-  if (!buffer) return fail(Errc::invalid_argument, "buffer: is null");
+  if (!buffer) return fail(Errc::invalid_argument, "buffer: must not be null");
   if (buffer->size_bytes() < result.allocated_bytes())
-    return fail(Errc::invalid_argument, "buffer: is too small", "{} bytes, the result needs {}",
-                buffer->size_bytes(), result.allocated_bytes());
+    return fail(Errc::invalid_argument, "buffer: must have the bytes that the result needs",
+                "{}, not {}", buffer->size_bytes(), result.allocated_bytes());
   HALYARD_TRY(const PartyView view, view_of(result, options.party));
   HALYARD_TRY(const Heap heap, heap_of(result, *buffer));
   MemoryFacts facts{heap,     Enforcement::none, AnchorState::none, view.permission,
@@ -229,11 +229,11 @@ AnchorState NegotiatedBuffer::anchor() const noexcept {
 
 Result<Tensor> NegotiatedBuffer::tensor() const {
   if (state_->tensor) return *state_->tensor;
-  return fail(Errc::unsupported, "tensor: the parties agreed on none");
+  return fail(Errc::unsupported, "tensor: the parties agreed on no tensor");
 }
 Result<Tensor> NegotiatedBuffer::image() const {
   if (state_->image) return *state_->image;
-  return fail(Errc::unsupported, "image: the parties agreed on none");
+  return fail(Errc::unsupported, "image: the parties agreed on no image");
 }
 
 Result<BufferLock> NegotiatedBuffer::lock(Access access, std::chrono::nanoseconds timeout) {
@@ -266,7 +266,7 @@ Result<BufferOperation> NegotiatedBuffer::submit() {
 }
 
 Status NegotiatedBuffer::submit(Fd fence) {
-  if (!fence) return fail(Errc::invalid_argument, "fence: is empty");
+  if (!fence) return fail(Errc::invalid_argument, "fence: must be an open descriptor");
   HALYARD_RETURN_IF_ERROR(state_->access.submit(std::move(fence)));
   return {};
 }

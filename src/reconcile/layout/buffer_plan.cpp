@@ -238,11 +238,11 @@ std::string BufferPlan::to_text() const {
 
 Result<BufferPlan> plan_buffers(std::span<const EngineParty> parties,
                                 const ReconcileOptions& options, Conflict* conflict) {
-  if (parties.empty()) return fail(Errc::invalid_argument, "there is no list");
+  if (parties.empty()) return fail(Errc::invalid_argument, "parties: at least one list is needed");
   Planner planner(parties, options);
   constexpr std::size_t max_planned = max_parties - 1;  // one more list describes the content
   if (planner.names().size() > max_planned)
-    return fail(Errc::exhausted, "there are more than 63 parties", "{}", planner.names().size());
+    return fail(Errc::exhausted, "parties: at most 63 may take part", "{}", planner.names().size());
   HALYARD_RETURN_IF_ERROR(planner.collect_content(conflict));
   HALYARD_TRY(const std::vector<Names> split, planner.split(conflict));
   BufferPlan plan;

@@ -87,7 +87,7 @@ void add_answers(Problem& problem, std::span<const EngineAnswer> answers) {
 /// Errors: invalid_argument (a party's name; a null list).
 Status check_names(std::span<const AttributeList* const> lists) {
   for (const AttributeList* each : lists) {
-    if (each == nullptr) return fail(Errc::invalid_argument, "a list is null");
+    if (each == nullptr) return fail(Errc::invalid_argument, "lists: none may be null");
     if (each->party().empty() || each->party().size() > max_party_name)
       return fail(Errc::invalid_argument, "a party's name has 1 to 255 bytes", "{}",
                   each->party().size());
@@ -267,7 +267,7 @@ Result<Problem> make_problem(std::span<const AttributeList* const> lists,
   std::vector<const AttributeList*> sorted;
   for (const AttributeList* each : lists)
     if (std::ranges::find(without, each->party()) == without.end()) sorted.push_back(each);
-  if (sorted.empty()) return fail(Errc::invalid_argument, "there is no list");
+  if (sorted.empty()) return fail(Errc::invalid_argument, "parties: at least one list is needed");
   std::ranges::stable_sort(
       sorted, {}, [](const AttributeList* list) -> const std::string& { return list->party(); });
   HALYARD_RETURN_IF_ERROR(check_contradictions(sorted));

@@ -84,7 +84,7 @@ class Reader {
     return {};
   }
   Error ends_early(const char* field) const {
-    return fail(Errc::corrupt, "message: ends early", "in {}", field);
+    return fail(Errc::corrupt, "message: ends before its last field", "in {}", field);
   }
   std::span<const std::byte> rest_;
 };

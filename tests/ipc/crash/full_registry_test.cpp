@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -20,8 +19,7 @@
 namespace halyard {
 namespace {
 
-using ipc::testing::open_descriptors;
-using ipc::testing::Peer;
+using namespace ipc::testing;
 namespace fs = std::filesystem;
 
 // A folder to mount on, gone with the test.
@@ -69,9 +67,7 @@ TEST(Peer, DISABLED_registry_on) {
       continue;
     }
     if (line == "large") {
-      TensorPoolConfig config;
-      config.pool_size = std::uint64_t{256} << 20U;
-      const auto pool = TensorPool::create(1, config);
+      const auto pool = TensorPool::create(1, {.pool_size = std::uint64_t{256} << 20U});
       const auto frame = pool ? (*pool)->alloc({std::size_t{200} << 20U}, DType::u8)
                               : Result<TensorHandle>(pool.error());
       if (frame) std::memset(frame->data_slice_mut()->data(), 5, frame->size_bytes());

@@ -12,6 +12,7 @@
 
 #include "halyard/ipc_info.h"
 #include "halyard/pool.h"
+#include "ipc/helpers.h"
 #include "ipc/node/node.h"
 #include "ipc/node/registry.h"
 #include "ipc/peer.h"
@@ -21,6 +22,7 @@ namespace {
 
 using ipc::testing::Peer;
 using namespace std::chrono_literals;
+using test::value_of;
 
 TEST(Garbage, of_killed_processes_is_removed) {
   const std::string dead = "garbage/dead";
@@ -28,11 +30,9 @@ TEST(Garbage, of_killed_processes_is_removed) {
   auto here = *Topic<Tensor>::create(shared);
   ASSERT_TRUE(collect_garbage());
   {
-    Peer one("tensor_endpoint", dead);
-    ASSERT_EQ(one.hear(), "joined");
+    Peer one("tensor_endpoint", dead, "joined");
     ASSERT_EQ(one.ask("send 1"), "sent");
-    Peer two("tensor_endpoint", shared);
-    ASSERT_EQ(two.hear(), "joined");
+    Peer two("tensor_endpoint", shared, "joined");
     one.kill();
     two.kill();
   }
@@ -44,15 +44,14 @@ TEST(Garbage, of_killed_processes_is_removed) {
   };
   touch(registry + "/topics/" + ipc::folder_name(shared) + "/config.new");
   touch(registry + "/topics/a_file");
-  const auto removed = collect_garbage();
-  ASSERT_TRUE(removed) << removed.error().message();
+  const auto removed = value_of(collect_garbage());
   // That of the shared topic's peer may be gone already: its end is noticed here.
-  EXPECT_GE(removed->sockets, 1U);
-  EXPECT_LE(removed->sockets, 2U);
-  EXPECT_EQ(removed->members, 3U) << "two of topics, one of a pool";
-  EXPECT_EQ(removed->files, 1U);
-  EXPECT_EQ(removed->entries, 2U) << "a topic and its pool";
-  EXPECT_EQ(removed->skipped, 0U);
+  EXPECT_GE(removed.sockets, 1U);
+  EXPECT_LE(removed.sockets, 2U);
+  EXPECT_EQ(removed.members, 3U) << "two of topics, one of a pool";
+  EXPECT_EQ(removed.files, 1U);
+  EXPECT_EQ(removed.entries, 2U) << "a topic and its pool";
+  EXPECT_EQ(removed.skipped, 0U);
   EXPECT_NE(::access((registry + "/topics/" + ipc::folder_name(dead)).c_str(), F_OK), 0);
   EXPECT_EQ(::access((registry + "/topics/a_file").c_str(), F_OK), 0) << "not Halyard's";
   ::unlink((registry + "/topics/a_file").c_str());

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "halyard/topic.h"
+#include "ipc/helpers.h"
 #include "ipc/peer.h"
 #include "ipc/pool/arena.h"
 #include "ipc/pool/pool_part.h"
@@ -25,6 +26,7 @@
 namespace halyard::ipc::testing {
 
 using namespace std::chrono_literals;
+using test::value_of;
 using Manner = Stranger::Manner;
 using Clock = std::chrono::steady_clock;
 
@@ -38,46 +40,36 @@ inline Fd memory_of(std::uint64_t bytes, int seals) {
 }
 
 inline TopicConfig as(TopicRole role) {
-  TopicConfig config;
-  config.role = role;
-  return config;
+  return {.role = role};
 }
 
 class Hostile : public ::testing::Test {
  protected:
-  void SetUp() override {
-    static int last = 0;
-    name = "hostile/topic_" + std::to_string(++last);
-    key = "topic/" + name;
-    node = *Node::get();
-    receiver =
-        std::make_unique<Topic<Tensor>>(*Topic<Tensor>::create(name, as(TopicRole::subscriber)));
-    honest =
-        std::make_unique<Topic<Tensor>>(*Topic<Tensor>::create(name, as(TopicRole::publisher)));
-  }
-
   // The honest publisher's next frame arrives, whatever comes between.
   void expect_delivery() {
     ++number;
-    const auto handle = honest->alloc_tensor({8}, DType::u64);
-    ASSERT_TRUE(handle) << handle.error().message();
-    (*handle->data_as<std::uint64_t>())[0] = number;
-    ASSERT_TRUE(honest->send(*handle));
+    const auto handle = value_of(honest.alloc_tensor({8}, DType::u64));
+    (*handle.data_as<std::uint64_t>())[0] = number;
+    ASSERT_TRUE(honest.send(handle));
     for (int tries = 0; tries < 1000; ++tries) {
-      const auto got = receiver->recv_handle();
+      const auto got = receiver.recv_handle();
       if (!got) continue;
       const auto numbers = got->data_as<const std::uint64_t>();
       if (numbers && (*numbers)[0] == number) return;
     }
     FAIL() << "frame " << number
-           << " of the honest publisher did not come: " << receiver->stats().last_error.message();
+           << " of the honest publisher did not come: " << receiver.stats().last_error.message();
   }
 
-  std::string name;
-  std::string key;
-  std::shared_ptr<Node> node;
-  std::unique_ptr<Topic<Tensor>> receiver;
-  std::unique_ptr<Topic<Tensor>> honest;
+  static std::string next_name() {
+    static int last = 0;
+    return "hostile/topic_" + std::to_string(++last);
+  }
+  const std::string name = next_name();
+  const std::string key = "topic/" + name;
+  const std::shared_ptr<Node> node = *Node::get();
+  Topic<Tensor> receiver = *Topic<Tensor>::create(name, as(TopicRole::subscriber));
+  Topic<Tensor> honest = *Topic<Tensor>::create(name, as(TopicRole::publisher));
   std::uint64_t number = 1'000'000;
   std::mt19937_64 random{7};
 };
@@ -130,12 +122,11 @@ class StrangerArena {
  public:
   static constexpr std::uint32_t slots = 4;
   StrangerArena(const Stranger& stranger, const std::string& topic, const Fd& socket) {
-    Arena::Config config;
-    config.max_bytes = 1U << 16U;
-    config.first_bytes = 4096;
-    config.slots = slots;
-    config.arena_id = std::random_device()();
-    config.first_generation = 1000;
+    const Arena::Config config{.max_bytes = 1U << 16U,
+                               .slots = slots,
+                               .first_bytes = 4096,
+                               .arena_id = std::random_device()(),
+                               .first_generation = 1000};
     auto made = *Arena::create("stranger", config);
     lease = *made->allocate(512);
     service = std::make_unique<PoolService>(std::move(made));

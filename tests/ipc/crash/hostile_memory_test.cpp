@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hostile or broken peer that writes nonsense where others read: it may spoil its own frames and
 // keep what it was lent, no more. The others neither crash nor hang, and count what they lose.
-#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -23,7 +22,7 @@ TEST_F(Hostile, flipped_bits_of_an_endpoint_are_losses) {
   std::uint64_t sent = 0;
   const auto receive_all = [&] {
     for (int empty = 0, tries = 0; empty < 2 && tries < 200; ++tries) {
-      const auto found = receiver->recv();
+      const auto found = receiver.recv();
       lost += found.lost();
       if (found.is_empty()) ++empty;
       if (!found) continue;
@@ -45,7 +44,7 @@ TEST_F(Hostile, flipped_bits_of_an_endpoint_are_losses) {
     return got > before;
   };
   begin_anew();
-  ASSERT_TRUE(works()) << receiver->stats().last_error.message();
+  ASSERT_TRUE(works()) << receiver.stats().last_error.message();
   const std::size_t bytes = endpoint->memory().size();
   std::uint64_t rejoined = 0;
   for (std::size_t at = 0; at < bytes; ++at) {
@@ -56,7 +55,7 @@ TEST_F(Hostile, flipped_bits_of_an_endpoint_are_losses) {
       ++sent;
       endpoint->memory()[at] ^= std::byte(1U << bit);
       receive_all();
-      static_cast<void>(receiver->has_message());
+      static_cast<void>(receiver.has_message());
       endpoint->memory()[at] ^= std::byte(1U << bit);
       if (!works()) {
         begin_anew();
@@ -79,7 +78,7 @@ TEST_F(Hostile, flipped_bits_of_an_endpoint_are_losses) {
     for (std::uint64_t flips = random() % 20; flips > 0; --flips)
       endpoint->memory()[random() % bytes] = std::byte(random());
     receive_all();
-    static_cast<void>(receiver->wait_for(0ns));
+    static_cast<void>(receiver.wait_for(0ns));
   }
   expect_delivery();
 }
@@ -97,14 +96,14 @@ TEST_F(Hostile, flipped_bits_of_an_arena_are_losses) {
     ++sent;
     endpoint->publish_frame(arena->head);
     for (int tries = 0; tries < 3; ++tries) {
-      const auto found = receiver->recv();
+      const auto found = receiver.recv();
       lost += found.lost();
       if (found) ++got;
       if (found) read_all(*found);
     }
   };
   send();
-  ASSERT_EQ(got, 1U) << receiver->stats().last_error.message();
+  ASSERT_EQ(got, 1U) << receiver.stats().last_error.message();
   const std::size_t bytes = arena->state().size();
   for (std::size_t at = 0; at < bytes; ++at) {
     for (unsigned bit = 0; bit < 8; ++bit) {
@@ -163,7 +162,7 @@ TEST_F(Hostile, heads_of_frames_are_checked) {
       bytes[24 + random() % (sizeof(head) - 24)] = std::byte(random());
     std::memcpy(static_cast<void*>(&head), bytes.data(), sizeof(head));
     endpoint.publish_frame(head);
-    const auto found = receiver->recv();
+    const auto found = receiver.recv();
     lost += found.lost();
     if (!found) continue;
     ++got;
@@ -179,7 +178,7 @@ TEST_F(Hostile, heads_of_frames_are_checked) {
 TEST_F(Hostile, subscribers_cannot_stop_publishers) {
   const Stranger stranger;
   StrangerEndpoint endpoint(stranger, node->id(), name, TopicRole::subscriber);
-  const auto pool = *honest->pool();
+  const auto pool = *honest.pool();
   for (std::size_t at = 0; at < sizeof(EndpointHeader) + 4 * sizeof(ReaderRecord); ++at) {
     for (unsigned bit = 0; bit < 8; ++bit) {
       endpoint.memory()[at] ^= std::byte(1U << bit);

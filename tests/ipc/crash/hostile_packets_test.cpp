@@ -3,7 +3,6 @@
 // keep their connections, their descriptors and what they hold, and count what they lose.
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <thread>
 
 #include "hostile.h"
@@ -17,7 +16,7 @@ using namespace ipc::testing;  // NOLINT
 
 TEST_F(Hostile, packets_of_any_kind_do_no_harm) {
   const std::size_t descriptors = open_descriptors();
-  const auto pool = *honest->pool();
+  const auto pool = *honest.pool();
   {
     const Stranger stranger;
     const auto arena = TensorHandle::of(*pool->alloc({1}, DType::u8));
@@ -140,8 +139,7 @@ TEST(Peer, DISABLED_many_connections) {
 }
 
 TEST_F(Hostile, many_connections_leave_descriptors_for_others) {
-  Peer peer("many_connections", to_string(node->id()));
-  ASSERT_EQ(peer.hear(), "connected");
+  Peer peer("many_connections", to_string(node->id()), "connected");
   std::this_thread::sleep_for(100ms);
   EXPECT_LT(open_descriptors(), 200U);
   expect_delivery();
@@ -171,7 +169,7 @@ TEST_F(Hostile, endpoints_without_end_are_refused) {
 TEST_F(Hostile, borrowers_without_end_are_refused) {
   const Stranger stranger;
   const Fd socket = Stranger::connect(node->id());
-  const auto handle = *(*honest->pool())->alloc({8}, DType::u8);
+  const auto handle = *(*honest.pool())->alloc({8}, DType::u8);
   const std::uint64_t arena_id = slot_of(handle)->home()->identity().arena_id;
   const Fd words = memory_of(1024 * 8, F_SEAL_SHRINK | F_SEAL_GROW);
   const int fd = words.get();
@@ -203,13 +201,12 @@ TEST_F(Hostile, bad_offers_do_not_occupy_the_node) {
 }
 
 TEST_F(Hostile, speaks_in_another_process_s_name) {
-  Peer victim("tensor_endpoint", name);
-  ASSERT_EQ(victim.hear(), "joined");
-  const auto handle = *honest->alloc_tensor({64}, DType::u8);
+  Peer victim("tensor_endpoint", name, "joined");
+  const auto handle = *honest.alloc_tensor({64}, DType::u8);
   const std::uint64_t arena_id = slot_of(handle)->home()->identity().arena_id;
   Arena& arena = (*PoolPart::find(arena_id))->service().arena();
   const std::uint32_t slot = slot_of(handle)->place().slot;
-  ASSERT_TRUE(honest->send(handle));
+  ASSERT_TRUE(honest.send(handle));
   ASSERT_EQ(victim.ask("recv 1000"), "frame 0 0 lost 0");
   const auto is_held = [&] { return arena.stats().references >= 2; };
   ASSERT_TRUE(is_held());
@@ -222,9 +219,7 @@ TEST_F(Hostile, speaks_in_another_process_s_name) {
   const auto words_before = arena.stats().references;
   {
     const Stranger stranger;
-    PacketHead head;
-    head.from = others[0];
-    head.kind = notice_kind;
+    PacketHead head{.kind = notice_kind, .from = others[0]};
     {
       const Fd socket = Stranger::connect(node->id());
       ASSERT_TRUE(stranger.send(socket, Stranger::packet(head, "", {})));
@@ -244,7 +239,7 @@ TEST_F(Hostile, speaks_in_another_process_s_name) {
   std::this_thread::sleep_for(100ms);
   EXPECT_EQ(arena.stats().references, words_before) << "the victim holds its frame still";
   EXPECT_EQ(arena.references(slot), references);
-  EXPECT_EQ(honest->stats().subscribers, 2U);
+  EXPECT_EQ(honest.stats().subscribers, 2U);
   EXPECT_EQ(victim.ask("recv 0"), "none lost 0");
 }
 
@@ -274,7 +269,7 @@ TEST_F(Hostile, frames_of_a_silent_process_do_not_hold_up_others) {
     }
   }
   EXPECT_LT(Clock::now() - begin, 6s);
-  EXPECT_GE(receiver->stats().lost, 48U);
+  EXPECT_GE(receiver.stats().lost, 48U);
 }
 
 }  // namespace

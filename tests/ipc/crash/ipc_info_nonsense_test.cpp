@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // An observer who is told nonsense.
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -54,12 +53,8 @@ TEST_F(Strangers, nonsense_of_a_pool_is_not_believed) {
   const auto stranger = std::make_shared<Stranger>();
   const std::string key = "pool/" + std::to_string(id);
   node->add(key, stranger);
-  ipc::Arena::Config config;
-  config.slots = 8;
-  config.max_bytes = 1U << 20U;
-  config.arena_id = 5;
-  config.pool_id = id;
-  const auto arena = *ipc::Arena::create("stranger", config);
+  const auto arena = *ipc::Arena::create(
+      "stranger", {.max_bytes = 1U << 20U, .slots = 8, .arena_id = 5, .pool_id = id});
   const Fd& state = arena->control().fd;
   const Fd unsealed = *create_shared_object();
   ASSERT_EQ(::ftruncate(unsealed.get(), 1 << 20), 0);
@@ -117,7 +112,7 @@ TEST_F(Strangers, nonsense_of_a_pool_is_not_believed) {
   EXPECT_EQ(pool.used_bytes(), 1U << 20U);
   EXPECT_EQ(pool.parts[0].borrowers[0].bytes, 1U << 20U);
   ASSERT_TRUE(entry.set_text("pool_size many"));
-  EXPECT_EQ(code_of(pool_info(id)), Errc::corrupt);
+  EXPECT_FAILS(pool_info(id), Errc::corrupt);
   EXPECT_TRUE(list_pools()) << "one bad entry does not hide the others";
   node->remove(key, stranger.get());
   entry.remove(ipc::to_string(node->id()) + "-0");
@@ -125,9 +120,7 @@ TEST_F(Strangers, nonsense_of_a_pool_is_not_believed) {
 
 TEST_F(Strangers, nonsense_of_a_topic_is_not_believed) {
   const std::string name = "stranger/topic";
-  TopicConfig config;
-  config.role = TopicRole::subscriber;
-  auto here = *Topic<Number>::create(name, config);
+  auto here = *Topic<Number>::create(name, {.role = TopicRole::subscriber});
   const auto node = *ipc::Node::get();
   const auto stranger = std::make_shared<Stranger>();
   node->add("topic/" + name, stranger);

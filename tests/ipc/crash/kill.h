@@ -25,9 +25,7 @@ inline bool is_whole(const TensorHandle& handle) {
 }
 
 inline TopicConfig small_topic() {
-  TopicConfig config;
-  config.depth = 4;
-  config.pool = TensorPoolConfig::small();
+  TopicConfig config{.depth = 4, .pool = TensorPoolConfig::small()};
   config.pool->first_bytes = 1U << 16U;
   return config;
 }

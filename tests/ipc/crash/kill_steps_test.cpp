@@ -22,6 +22,7 @@
 
 #include "halyard/ipc_info.h"
 #include "halyard/topic.h"
+#include "ipc/helpers.h"
 #include "ipc/peer.h"
 #include "kill.h"
 #include "stranger.h"
@@ -31,6 +32,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using namespace ipc::testing;
+using test::value_of;
 
 constexpr std::uint32_t new_pool = 4711;
 #ifdef __SANITIZE_ADDRESS__  // makes a million instructions of some: their first ones are enough
@@ -146,11 +148,10 @@ class KillAfterSteps : public ::testing::TestWithParam<const char*> {
 
   // The two others send each other frames, and hold none afterwards.
   void goes_on() {
-    auto mine = observer_.alloc_tensor({64}, DType::u64);
-    ASSERT_TRUE(mine) << mine.error().message();
-    fill(*mine, 3);
-    ASSERT_TRUE(observer_.send(*mine));
-    *mine = {};
+    auto mine = value_of(observer_.alloc_tensor({64}, DType::u64));
+    fill(mine, 3);
+    ASSERT_TRUE(observer_.send(mine));
+    mine = {};
     std::string heard;
     for (int i = 0; i < 8 && heard.substr(0, 4) != "none"; ++i)
       heard = witness_.ask("recv 0");

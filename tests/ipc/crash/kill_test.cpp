@@ -5,7 +5,6 @@
 // The processes that are killed: kill_roles.cpp.
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +14,7 @@
 #include <thread>
 
 #include "halyard/topic.h"
+#include "ipc/helpers.h"
 #include "ipc/node/node.h"
 #include "ipc/peer.h"
 #include "kill.h"
@@ -26,6 +26,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using namespace ipc::testing;
+using test::value_of;
 
 std::size_t mappings() {
   std::ifstream maps("/proc/self/maps");
@@ -120,8 +121,7 @@ TEST_F(Kill, at_any_time) {
     EXPECT_EQ(observer.stats().corrupt, 0U) << observer.stats().last_error.message();
     // They talk to each other: a fresh one's frame comes here.
     {
-      Peer fresh("tensor_endpoint", name + "/0");
-      EXPECT_EQ(fresh.hear(), "joined");
+      Peer fresh("tensor_endpoint", name + "/0", "joined");
       EXPECT_EQ(fresh.ask("send 5"), "sent");
       const auto got = observer.recv_for(10s);
       EXPECT_TRUE(got) << observer.stats().last_error.message();
@@ -149,8 +149,7 @@ TEST_F(Kill, at_any_time) {
     // Files: what a new process finds, it cleans. Own: the node, two members of pools and one of a
     // topic, and the texts of these three.
     {
-      Peer last("tensor_endpoint", name + "/last");
-      EXPECT_EQ(last.hear(), "joined");
+      Peer last("tensor_endpoint", name + "/last", "joined");
       last.say("");
       EXPECT_TRUE(last.end());
     }
@@ -196,9 +195,8 @@ TEST_F(Kill, stopped_processes_hold_up_nobody) {
   subscriber.kill(SIGSTOP);
   const auto begin = Clock::now();
   for (int i = 0; i < 1000; ++i) {
-    const auto handle = two.alloc_tensor({8}, DType::u64);
-    ASSERT_TRUE(handle) << handle.error().message();
-    ASSERT_TRUE(two.send(*handle));
+    const auto handle = value_of(two.alloc_tensor({8}, DType::u64));
+    ASSERT_TRUE(two.send(handle));
     ASSERT_TRUE(one.recv()) << one.stats().last_error.message();
   }
   // Its memory was not known to the subscriber, which was offered it once.

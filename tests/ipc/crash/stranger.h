@@ -78,6 +78,12 @@ class Stranger {
   Stranger(const Stranger&) = delete;
   Stranger& operator=(const Stranger&) = delete;
 
+  static sockaddr_un address_of(const std::string& path) {
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path.data(), path.size());
+    return address;
+  }
   const NodeId& id() const { return id_; }
   static std::string folder() { return Registry::open()->nodes(); }
 
@@ -150,12 +156,6 @@ class Stranger {
   std::uint64_t asked() const { return asked_; }
 
  private:
-  static sockaddr_un address_of(const std::string& path) {
-    sockaddr_un address = {};
-    address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path, path.data(), path.size());
-    return address;
-  }
   void serve() {
     std::vector<Fd> sockets;
     while (!stops_) {

@@ -5,16 +5,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "halyard/depth_image.h"
 #include "halyard/image_message.h"
 #include "halyard/point_cloud.h"
 #include "halyard/pool.h"
+#include "ipc/helpers.h"
+#include "scene.h"
 #include "support/result.h"
 
 namespace halyard {
 namespace {
+
+using namespace test;  // NOLINT: its helpers are what tests are written in
 
 // Pools of this test program: a number that no other process uses.
 std::uint32_t pool_number() {
@@ -23,9 +26,7 @@ std::uint32_t pool_number() {
 }
 
 std::shared_ptr<TensorPool> small_pool() {
-  auto pool = TensorPool::create(pool_number(), TensorPoolConfig::small());
-  EXPECT_TRUE(pool) << pool.error().message();
-  return *pool;
+  return value_of(TensorPool::create(pool_number(), TensorPoolConfig::small()));
 }
 
 // What a topic carries of a message.
@@ -48,38 +49,22 @@ Result<Message> received(TensorPool& pool, const Sent<Message>& message) {
   return Message::from_parts(handle, message.metadata);
 }
 
-template <class Message>
-std::vector<std::byte> packed(const Message& message) {
-  std::vector<std::byte> bytes(message.nbytes());
-  EXPECT_TRUE(copy_packed(message.tensor(), std::span(bytes)));
-  return bytes;
-}
-
-std::vector<std::byte> counted(std::size_t count) {
-  std::vector<std::byte> bytes(count);
-  for (std::size_t i = 0; i < count; ++i)
-    bytes[i] = static_cast<std::byte>(i * 31 + 7);
-  return bytes;
-}
-
 TEST(MessagePool, carries_every_encoding_by_its_descriptor) {
   const auto pool = small_pool();
   for (const ImageEncodingInfo& row : all_encodings()) {
     for (const std::size_t stride : {std::size_t{0}, std::size_t{1024}}) {
       SCOPED_TRACE(row.name);
-      auto image = Image::create_on(pool, 34, 18, row.encoding, stride);
-      ASSERT_TRUE(image) << image.error().message();
-      EXPECT_EQ(image->step(), stride == 0 ? image->step() : stride);
-      ASSERT_TRUE(image->copy_from(counted(image->nbytes())));
-      image->set_timestamp_ns(3);
-      ASSERT_TRUE(image->set_frame_id("camera"));
-      const auto back = received(*pool, sent(*image));
-      ASSERT_TRUE(back) << back.error().message();
-      EXPECT_EQ(back->encoding(), row.encoding);
-      EXPECT_EQ(back->step(), image->step());
-      EXPECT_EQ(back->timestamp_ns(), 3U);
-      EXPECT_EQ(back->frame_id(), "camera");
-      EXPECT_EQ(packed(*back), packed(*image));
+      auto image = value_of(Image::create_on(pool, 34, 18, row.encoding, stride));
+      EXPECT_EQ(image.step(), stride == 0 ? image.step() : stride);
+      ASSERT_TRUE(image.copy_from(counted(image.nbytes())));
+      image.set_timestamp_ns(3);
+      ASSERT_TRUE(image.set_frame_id("camera"));
+      const auto back = value_of(received(*pool, sent(image)));
+      EXPECT_EQ(back.encoding(), row.encoding);
+      EXPECT_EQ(back.step(), image.step());
+      EXPECT_EQ(back.timestamp_ns(), 3U);
+      EXPECT_EQ(back.frame_id(), "camera");
+      EXPECT_EQ(packed(back), packed(image));
     }
   }
   EXPECT_EQ(pool->stats().allocated_slots, 0U);
@@ -96,9 +81,8 @@ TEST(MessagePool, carries_parts_of_images) {
     for (const Region& region : {Region{0, 0, 64, 48}, Region{2, 4, 30, 20}, Region{62, 46, 2, 2},
                                  Region{0, 24, 64, 24}, Region{32, 0, 31, 47}}) {
       const Image part = *image.roi(region);
-      const auto back = received(*pool, sent(part));
-      ASSERT_TRUE(back) << back.error().message();
-      EXPECT_EQ(packed(*back), *image.copy_roi(region));
+      const auto back = value_of(received(*pool, sent(part)));
+      EXPECT_EQ(packed(back), *image.copy_roi(region));
     }
   }
 }
@@ -109,14 +93,14 @@ TEST(MessagePool, lets_receivers_read_and_not_write) {
   ASSERT_TRUE(image.fill(std::array{std::byte{1}, std::byte{2}, std::byte{3}}));
   Image back = *received(*pool, sent(image));
   EXPECT_EQ((*back.pixel(7, 7))[2], std::byte{3});
-  EXPECT_EQ(code_of(back.data_mut()), Errc::permission);
-  EXPECT_EQ(code_of(back.fill(std::array<std::byte, 3>{})), Errc::permission);
-  EXPECT_EQ(code_of(back.set_pixel(0, 0, std::array<std::byte, 3>{})), Errc::permission);
+  EXPECT_FAILS(back.data_mut(), Errc::permission);
+  EXPECT_FAILS(back.fill(std::array<std::byte, 3>{}), Errc::permission);
+  EXPECT_FAILS(back.set_pixel(0, 0, std::array<std::byte, 3>{}), Errc::permission);
   DepthImage depth = *DepthImage::millimeters(8, 8, pool);
   ASSERT_TRUE(depth.set_depth(7, 7, 1.5F));
   DepthImage seen = *received(*pool, sent(depth));
   EXPECT_EQ(*seen.get_depth(7, 7), 1.5F);
-  EXPECT_EQ(code_of(seen.set_depth(7, 7, 1)), Errc::permission);
+  EXPECT_FAILS(seen.set_depth(7, 7, 1), Errc::permission);
 }
 
 TEST(MessagePool, keeps_the_slot_as_long_as_a_message_or_a_part_is_there) {
@@ -137,15 +121,13 @@ TEST(MessagePool, carries_clouds_with_and_without_points) {
   const auto pool = small_pool();
   const std::array<std::array<float, 4>, 3> points = {{{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 0, 1, 2}}};
   const PointCloud cloud = *PointCloud::from_xyzi(points, pool);
-  const auto back = received(*pool, sent(cloud));
-  ASSERT_TRUE(back) << back.error().message();
-  EXPECT_EQ((*back->extract_xyz())[2], (std::array{9.0F, 0.0F, 1.0F}));
-  EXPECT_EQ((*back->field<const float>("intensity"))(1), 8);
-  EXPECT_EQ(code_of(back->field<float>("intensity")), Errc::permission);
+  const auto back = value_of(received(*pool, sent(cloud)));
+  EXPECT_EQ((*back.extract_xyz())[2], (std::array{9.0F, 0.0F, 1.0F}));
+  EXPECT_EQ((*back.field<const float>("intensity"))(1), 8);
+  EXPECT_FAILS(back.field<float>("intensity"), Errc::permission);
   const PointCloud nothing = *PointCloud::xyz(0, pool);
-  const auto empty = received(*pool, sent(nothing));
-  ASSERT_TRUE(empty) << empty.error().message();
-  EXPECT_EQ(empty->point_count(), 0U);
+  const auto empty = value_of(received(*pool, sent(nothing)));
+  EXPECT_EQ(empty.point_count(), 0U);
 }
 
 TEST(MessagePool, refuses_what_is_gone_and_what_never_fits) {
@@ -155,8 +137,8 @@ TEST(MessagePool, refuses_what_is_gone_and_what_never_fits) {
     const Image image = *Image::create_on(pool, 8, 8, ImageEncoding::rgb8);
     name = sent(image);
   }
-  EXPECT_EQ(code_of(received(*pool, name)), Errc::not_found);
-  EXPECT_EQ(code_of(Image::create_on(pool, 65535, 65535, ImageEncoding::rgb32f)), Errc::exhausted);
+  EXPECT_FAILS(received(*pool, name), Errc::not_found);
+  EXPECT_FAILS(Image::create_on(pool, 65535, 65535, ImageEncoding::rgb32f), Errc::exhausted);
 }
 
 TEST(MessagePool, makes_results_where_it_is_told) {

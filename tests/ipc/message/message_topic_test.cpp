@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cmath>
-#include <cstring>
 #include <string>
 
 #include "halyard/depth_image.h"
@@ -12,27 +10,17 @@
 #include "halyard/point_cloud.h"
 #include "halyard/pool.h"
 #include "halyard/topic.h"
+#include "ipc/helpers.h"
+#include "scene.h"
 #include "support/result.h"
 
 namespace halyard {
 namespace {
 
+using namespace test;  // NOLINT: its helpers are what tests are written in
+
 std::string topic_name(const char* what) {
   return "messages." + std::to_string(::getpid()) + "." + what;
-}
-
-std::vector<std::byte> counted(std::size_t count) {
-  std::vector<std::byte> bytes(count);
-  for (std::size_t i = 0; i < count; ++i)
-    bytes[i] = static_cast<std::byte>(i * 31 + 7);
-  return bytes;
-}
-
-template <class Message>
-std::vector<std::byte> packed(const Message& message) {
-  std::vector<std::byte> bytes(message.nbytes());
-  EXPECT_TRUE(copy_packed(message.tensor(), std::span(bytes)));
-  return bytes;
 }
 
 TEST(MessageTopic, carries_images_of_every_encoding) {
@@ -43,23 +31,20 @@ TEST(MessageTopic, carries_images_of_every_encoding) {
   const auto pool = *publisher->pool();
   for (const ImageEncodingInfo& row : all_encodings()) {
     SCOPED_TRACE(row.name);
-    auto image = Image::create_on(pool, 34, 18, row.encoding);
-    ASSERT_TRUE(image) << image.error().message();
-    ASSERT_TRUE(image->copy_from(counted(image->nbytes())));
-    image->set_timestamp_ns(11);
-    image->set_colorimetry(Colorimetry::jpeg());
-    ASSERT_TRUE(image->set_frame_id("camera"));
-    const Status status = publisher->send(*image);
-    ASSERT_TRUE(status) << status.error().message();
-    auto got = subscriber->recv();
-    ASSERT_TRUE(got) << subscriber->stats().last_error.message();
-    EXPECT_EQ(got->timestamp_ns(), 11U);
-    EXPECT_EQ(got->frame_id(), "camera");
-    EXPECT_EQ(got->encoding(), row.encoding);
-    EXPECT_EQ(got->colorimetry(), Colorimetry::jpeg());
-    EXPECT_EQ(packed(*got), packed(*image));
-    EXPECT_FALSE(got->data_mut());
-    EXPECT_FALSE(image->data_mut());  // published
+    auto image = value_of(Image::create_on(pool, 34, 18, row.encoding));
+    ASSERT_TRUE(image.copy_from(counted(image.nbytes())));
+    image.set_timestamp_ns(11);
+    image.set_colorimetry(Colorimetry::jpeg());
+    ASSERT_TRUE(image.set_frame_id("camera"));
+    must(publisher->send(image));
+    auto got = receive(*subscriber);
+    EXPECT_EQ(got.timestamp_ns(), 11U);
+    EXPECT_EQ(got.frame_id(), "camera");
+    EXPECT_EQ(got.encoding(), row.encoding);
+    EXPECT_EQ(got.colorimetry(), Colorimetry::jpeg());
+    EXPECT_EQ(packed(got), packed(image));
+    EXPECT_FALSE(got.data_mut());
+    EXPECT_FALSE(image.data_mut());  // published
   }
   EXPECT_EQ(publisher->stats().copied, 0U);
 }
@@ -74,11 +59,9 @@ TEST(MessageTopic, carries_parts_of_images) {
     ASSERT_TRUE(image.copy_from(counted(image.nbytes())));
     for (const Region& region :
          {Region{2, 4, 30, 20}, Region{62, 46, 2, 2}, Region{32, 0, 31, 47}}) {
-      const Status status = publisher.send(*image.roi(region));
-      ASSERT_TRUE(status) << status.error().message();
-      auto got = subscriber.recv();
-      ASSERT_TRUE(got) << subscriber.stats().last_error.message();
-      EXPECT_EQ(packed(*got), *image.copy_roi(region));
+      must(publisher.send(*image.roi(region)));
+      auto got = receive(subscriber);
+      EXPECT_EQ(packed(got), *image.copy_roi(region));
     }
   }
   EXPECT_EQ(publisher.stats().copied, 0U);
@@ -106,11 +89,10 @@ TEST(MessageTopic, carries_clouds_and_depths) {
     ASSERT_TRUE(image.set_depth(8, 6, 1.5F));
     ASSERT_TRUE(image.set_depth_range(0.5F, 9));
     ASSERT_TRUE(depths.send(image));
-    auto depth = seen_depths.recv();
-    ASSERT_TRUE(depth) << seen_depths.stats().last_error.message();
-    EXPECT_EQ(*depth->get_depth(8, 6), 1.5F);
-    EXPECT_EQ(depth->max_depth(), 9);
-    EXPECT_EQ(depth->depth_statistics()->count, 1U);
+    auto depth = receive(seen_depths);
+    EXPECT_EQ(*depth.get_depth(8, 6), 1.5F);
+    EXPECT_EQ(depth.max_depth(), 9);
+    EXPECT_EQ(depth.depth_statistics()->count, 1U);
   }
 }
 
@@ -124,11 +106,9 @@ TEST(MessageTopic, copies_what_lies_in_no_pool) {
     ASSERT_TRUE(image.copy_from(counted(image.nbytes())));
     const Image part = *image.roi({2, 2, 21, 11});
     for (const Image* sent : {&std::as_const(image), &part}) {
-      const Status status = publisher.send(*sent);
-      ASSERT_TRUE(status) << status.error().message();
-      auto got = subscriber.recv();
-      ASSERT_TRUE(got) << subscriber.stats().last_error.message();
-      EXPECT_EQ(packed(*got), packed(*sent));
+      must(publisher.send(*sent));
+      auto got = receive(subscriber);
+      EXPECT_EQ(packed(got), packed(*sent));
     }
   }
   auto clouds = *Topic<PointCloud>::create(topic_name("heap.cloud"));
@@ -138,9 +118,8 @@ TEST(MessageTopic, copies_what_lies_in_no_pool) {
   const AxisRange coordinates[] = {AxisRange::all(9), {0, 3, 1, true}};
   const PointCloud spread = *PointCloud::wrap(*numbers.part(coordinates));
   ASSERT_TRUE(clouds.send(spread));
-  auto got = seen.recv();
-  ASSERT_TRUE(got) << seen.stats().last_error.message();
-  EXPECT_EQ(packed(*got), packed(spread));
+  auto got = receive(seen);
+  EXPECT_EQ(packed(got), packed(spread));
 }
 
 struct Speed {
@@ -177,8 +156,7 @@ struct SecondBuild {
 
 TEST(MessageTopic, knows_plain_structs_by_the_types_of_their_members) {
   const std::string name = topic_name("pose");
-  const auto sender = Topic<FirstBuild>::create(name);
-  ASSERT_TRUE(sender);
+  const auto sender = value_of(Topic<FirstBuild>::create(name));
   EXPECT_FAILS(Topic<SecondBuild>::create(name), Errc::exists, "members");
   // A binding that does not know the members takes the caller's word for them.
   const auto unknown = MessageType::plain("test.Pose", 12, 4);

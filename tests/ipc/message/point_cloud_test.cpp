@@ -8,10 +8,13 @@
 #include <random>
 #include <string>
 
+#include "ipc/helpers.h"
 #include "support/result.h"
 
 namespace halyard {
 namespace {
+
+using test::value_of;
 
 static_assert(std::is_trivially_copyable_v<PointCloudMetadata>);
 static_assert(std::is_standard_layout_v<PointCloudMetadata>);
@@ -52,20 +55,18 @@ TEST(PointDatatype, has_the_codes_of_point_field) {
 }
 
 TEST(PointField, has_a_short_name) {
-  const auto made = PointField::create("intensity", 12, PointDatatype::float32, 3);
-  ASSERT_TRUE(made);
-  EXPECT_EQ(made->name(), "intensity");
-  EXPECT_EQ(made->offset, 12U);
-  EXPECT_EQ(made->count, 3U);
+  const auto made = value_of(PointField::create("intensity", 12, PointDatatype::float32, 3));
+  EXPECT_EQ(made.name(), "intensity");
+  EXPECT_EQ(made.offset, 12U);
+  EXPECT_EQ(made.count, 3U);
   EXPECT_TRUE(PointField::create(std::string(15, 'a'), 0, PointDatatype::int8));
   for (const std::string& name : {std::string(), std::string(16, 'a'), std::string("\xff"),
                                   std::string("a\0b", 3), std::string(5000, 'b')}) {
     EXPECT_FAILS(PointField::create(name, 0, PointDatatype::int8), Errc::invalid_argument, "name");
   }
-  EXPECT_EQ(code_of(PointField::create("x", 0, PointDatatype::int8, 0)), Errc::invalid_argument);
-  EXPECT_EQ(code_of(PointField::create("x", 0, PointDatatype{})), Errc::invalid_argument);
-  EXPECT_EQ(code_of(PointField::create("x", 0, static_cast<PointDatatype>(9))),
-            Errc::invalid_argument);
+  EXPECT_FAILS(PointField::create("x", 0, PointDatatype::int8, 0), Errc::invalid_argument);
+  EXPECT_FAILS(PointField::create("x", 0, PointDatatype{}), Errc::invalid_argument);
+  EXPECT_FAILS(PointField::create("x", 0, static_cast<PointDatatype>(9)), Errc::invalid_argument);
 }
 
 TEST(PointCloud, names_the_numbers_of_a_tensor) {
@@ -123,27 +124,24 @@ TEST(PointCloud, says_what_it_has) {
 TEST(PointCloud, shows_points_and_fields_without_a_copy) {
   const Tensor tensor = floats(7, 4);
   const PointCloud cloud = *PointCloud::wrap(tensor);
-  const auto y = cloud.field<const float>("y");
-  ASSERT_TRUE(y) << y.error().message();
-  ASSERT_EQ(y->extent(0), 7U);
+  const auto y = value_of(cloud.field<const float>("y"));
+  ASSERT_EQ(y.extent(0), 7U);
   for (std::size_t i = 0; i < 7; ++i) {
-    EXPECT_EQ((*y)(i), static_cast<float>(i * 4 + 1) + 0.5F);
-    const auto point = cloud.point_at(i);
-    ASSERT_TRUE(point);
-    ASSERT_EQ(point->size(), 16U);
+    EXPECT_EQ(y(i), static_cast<float>(i * 4 + 1) + 0.5F);
+    const auto point = value_of(cloud.point_at(i));
+    ASSERT_EQ(point.size(), 16U);
     float last = 0;
-    std::memcpy(&last, point->data() + 12, 4);
+    std::memcpy(&last, point.data() + 12, 4);
     EXPECT_EQ(last, static_cast<float>(i * 4 + 3) + 0.5F);
   }
-  const auto writable = cloud.field<float>("intensity");
-  ASSERT_TRUE(writable);
-  (*writable)(6) = 99;
+  const auto writable = value_of(cloud.field<float>("intensity"));
+  writable(6) = 99;
   EXPECT_EQ((*tensor.map(Access::read)->flat<const float>())[27], 99);
-  EXPECT_EQ(code_of(cloud.point_at(7)), Errc::invalid_argument);
-  EXPECT_EQ(code_of(cloud.point_at(SIZE_MAX)), Errc::invalid_argument);
-  EXPECT_EQ(code_of(cloud.field<const float>("w")), Errc::invalid_argument);
-  EXPECT_EQ(code_of(cloud.field<const double>("x")), Errc::invalid_argument);
-  EXPECT_EQ(code_of(cloud.field<const std::uint32_t>("x")), Errc::invalid_argument);
+  EXPECT_FAILS(cloud.point_at(7), Errc::invalid_argument);
+  EXPECT_FAILS(cloud.point_at(SIZE_MAX), Errc::invalid_argument);
+  EXPECT_FAILS(cloud.field<const float>("w"), Errc::invalid_argument);
+  EXPECT_FAILS(cloud.field<const double>("x"), Errc::invalid_argument);
+  EXPECT_FAILS(cloud.field<const std::uint32_t>("x"), Errc::invalid_argument);
 }
 
 TEST(PointCloud, reads_fields_of_many_types) {
@@ -164,21 +162,19 @@ TEST(PointCloud, reads_fields_of_many_types) {
   }
   Tensor tensor = *Tensor::create(DType::u8, {2, 3, 40}, Memory::mem);
   ASSERT_TRUE(copy_packed(bytes, tensor));
-  const auto cloud = PointCloud::wrap(tensor, fields);
-  ASSERT_TRUE(cloud) << cloud.error().message();
-  EXPECT_TRUE(cloud->is_organized());
-  EXPECT_EQ(cloud->point_count(), 6U);
-  EXPECT_EQ((*cloud->field<const double>("x"))(5), 6.25);
-  EXPECT_EQ((*cloud->field<const std::uint16_t>("ring"))(4), 60004);
-  EXPECT_EQ((*cloud->field_rows<const std::uint8_t>("flags"))(1, 2), 205);
-  EXPECT_EQ((*cloud->field<const std::uint32_t>("t"))(3), 4000000003U);
-  EXPECT_FAILS(cloud->field<const float>("odd"), Errc::unsupported, "27");
-  EXPECT_EQ(cloud->point_at(5)->size(), 36U);
-  const auto points = cloud->extract_xyz();
-  ASSERT_TRUE(points);
-  EXPECT_EQ((*points)[5][0], 6.25F);
-  EXPECT_EQ((*points)[5][1], -2.0F);
-  EXPECT_TRUE(std::isinf((*points)[5][2]));
+  const auto cloud = value_of(PointCloud::wrap(tensor, fields));
+  EXPECT_TRUE(cloud.is_organized());
+  EXPECT_EQ(cloud.point_count(), 6U);
+  EXPECT_EQ((*cloud.field<const double>("x"))(5), 6.25);
+  EXPECT_EQ((*cloud.field<const std::uint16_t>("ring"))(4), 60004);
+  EXPECT_EQ((*cloud.field_rows<const std::uint8_t>("flags"))(1, 2), 205);
+  EXPECT_EQ((*cloud.field<const std::uint32_t>("t"))(3), 4000000003U);
+  EXPECT_FAILS(cloud.field<const float>("odd"), Errc::unsupported, "27");
+  EXPECT_EQ(cloud.point_at(5)->size(), 36U);
+  const auto points = value_of(cloud.extract_xyz());
+  EXPECT_EQ(points[5][0], 6.25F);
+  EXPECT_EQ(points[5][1], -2.0F);
+  EXPECT_TRUE(std::isinf(points[5][2]));
 }
 
 TEST(PointCloud, takes_points_and_rows_that_lie_apart) {
@@ -189,12 +185,11 @@ TEST(PointCloud, takes_points_and_rows_that_lie_apart) {
     const std::size_t point_step = 12 + 4 * (random() % 4);
     const std::size_t row_step = width * point_step + 4 * (random() % 5);
     const auto buffer = *allocate(64 + height * row_step, Memory::mem);
-    Layout layout;
-    layout.dtype = DType::f32;
-    layout.rank = 3;
-    layout.shape = {height, width, 3};
-    layout.stride_bytes = {static_cast<std::ptrdiff_t>(row_step),
-                           static_cast<std::ptrdiff_t>(point_step), 4};
+    const Layout layout{.dtype = DType::f32,
+                        .rank = 3,
+                        .shape = {height, width, 3},
+                        .stride_bytes = {static_cast<std::ptrdiff_t>(row_step),
+                                         static_cast<std::ptrdiff_t>(point_step), 4}};
     const Tensor tensor = *Tensor::wrap(buffer, layout, 16);
     {
       const TensorMap map = *tensor.map(Access::write);
@@ -206,12 +201,10 @@ TEST(PointCloud, takes_points_and_rows_that_lie_apart) {
         }
       }
     }
-    const auto cloud = PointCloud::wrap(tensor);
-    ASSERT_TRUE(cloud) << cloud.error().message();
-    EXPECT_EQ(cloud->row_step(), row_step);
-    const auto received = PointCloud::from_parts(tensor, cloud->metadata());
-    ASSERT_TRUE(received) << received.error().message();
-    const auto points = *received->extract_xyz();
+    const auto cloud = value_of(PointCloud::wrap(tensor));
+    EXPECT_EQ(cloud.row_step(), row_step);
+    const auto received = value_of(PointCloud::from_parts(tensor, cloud.metadata()));
+    const auto points = *received.extract_xyz();
     ASSERT_EQ(points.size(), width * height);
     for (std::size_t i = 0; i < points.size(); ++i) {
       const std::size_t y = i / width;
@@ -219,14 +212,14 @@ TEST(PointCloud, takes_points_and_rows_that_lie_apart) {
       for (std::size_t k = 0; k < 3; ++k)
         EXPECT_EQ(points[i][k], static_cast<float>(y * 1000 + x * 10 + k));
     }
-    const auto z = *received->field_rows<const float>("z");
+    const auto z = *received.field_rows<const float>("z");
     EXPECT_EQ(z(height - 1, width - 1),
               static_cast<float>((height - 1) * 1000 + (width - 1) * 10 + 2));
-    const auto flat = received->field<const float>("z");
+    const auto flat = received.field<const float>("z");
     EXPECT_EQ(code_of(flat),
               height == 1 || row_step == width * point_step ? Errc::ok : Errc::unsupported);
     float x = 0;
-    std::memcpy(&x, received->point_at(points.size() - 1)->data(), 4);
+    std::memcpy(&x, received.point_at(points.size() - 1)->data(), 4);
     EXPECT_EQ(x, points.back()[0]);
   }
 }
@@ -243,9 +236,8 @@ TEST(PointCloud, extracts_coordinates_that_are_not_aligned_or_in_order) {
   }
   Tensor tensor = *Tensor::create(DType::u8, {3, 17}, Memory::mem);
   ASSERT_TRUE(copy_packed(bytes, tensor));
-  const auto points = PointCloud::wrap(tensor, fields)->extract_xyz();
-  ASSERT_TRUE(points);
-  EXPECT_EQ((*points)[2], (std::array{2.5F, 2.75F, 2.25F}));
+  const auto points = value_of(PointCloud::wrap(tensor, fields)->extract_xyz());
+  EXPECT_EQ(points[2], (std::array{2.5F, 2.75F, 2.25F}));
 }
 
 TEST(PointCloud, extracts_coordinates_of_floats_alone) {
@@ -253,20 +245,19 @@ TEST(PointCloud, extracts_coordinates_of_floats_alone) {
                              field("y", 4, PointDatatype::float32)};
   EXPECT_FAILS(PointCloud::wrap(floats(3, 3), no_z)->extract_xyz(), Errc::invalid_argument, "z");
   const PointCloud whole = *PointCloud::wrap(*Tensor::create(DType::i32, {4, 3}));
-  EXPECT_EQ(code_of(whole.extract_xyz()), Errc::invalid_argument);
+  EXPECT_FAILS(whole.extract_xyz(), Errc::invalid_argument);
 }
 
 TEST(PointCloud, without_points_is_legal) {
   const auto buffer = *allocate(64, Memory::mem);
   const std::size_t shape[] = {0, 3};
   const Tensor tensor = *Tensor::wrap(buffer, *Layout::contiguous(DType::f32, shape));
-  const auto cloud = PointCloud::wrap(tensor);
-  ASSERT_TRUE(cloud) << cloud.error().message();
-  EXPECT_EQ(cloud->point_count(), 0U);
-  EXPECT_EQ(cloud->extract_xyz()->size(), 0U);
-  EXPECT_EQ(cloud->field<const float>("x")->size(), 0U);
-  EXPECT_EQ(code_of(cloud->point_at(0)), Errc::invalid_argument);
-  EXPECT_TRUE(PointCloud::from_parts(tensor, cloud->metadata()));
+  const auto cloud = value_of(PointCloud::wrap(tensor));
+  EXPECT_EQ(cloud.point_count(), 0U);
+  EXPECT_EQ(cloud.extract_xyz()->size(), 0U);
+  EXPECT_EQ(cloud.field<const float>("x")->size(), 0U);
+  EXPECT_FAILS(cloud.point_at(0), Errc::invalid_argument);
+  EXPECT_TRUE(PointCloud::from_parts(tensor, cloud.metadata()));
 }
 
 TEST(PointCloud, refuses_tensors_that_are_none) {
@@ -300,7 +291,7 @@ TEST(PointCloud, copies_bytes_in) {
   const std::array<float, 6> values = {1, 2, 3, 4, 5, 6};
   ASSERT_TRUE(cloud.copy_from(std::as_bytes(std::span(values))));
   EXPECT_EQ((*cloud.extract_xyz())[1], (std::array{4.0F, 5.0F, 6.0F}));
-  EXPECT_EQ(code_of(cloud.copy_from({})), Errc::invalid_argument);
+  EXPECT_FAILS(cloud.copy_from({}), Errc::invalid_argument);
 }
 
 }  // namespace

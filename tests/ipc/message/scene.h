@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images of noise for the tests, any encoding, in the middle of a buffer.
+// Bytes that messages of the tests hold, and images of noise: any encoding, in the middle of a
+// buffer.
 #pragma once
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -12,6 +15,22 @@
 #include "plain_planes.h"
 
 namespace halyard::test {
+
+/// Bytes that count up in steps of 31.
+inline std::vector<std::byte> counted(std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  for (std::size_t i = 0; i < count; ++i)
+    bytes[i] = static_cast<std::byte>(i * 31 + 7);
+  return bytes;
+}
+
+/// The bytes of a message without gaps.
+template <class Message>
+std::vector<std::byte> packed(const Message& message) {
+  std::vector<std::byte> bytes(message.nbytes());
+  EXPECT_TRUE(copy_packed(message.tensor(), std::span(bytes)));
+  return bytes;
+}
 
 inline std::vector<std::byte> noise(std::size_t bytes, std::mt19937& random) {
   std::vector<std::byte> out(bytes);

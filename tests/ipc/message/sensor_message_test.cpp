@@ -6,24 +6,20 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <random>
 #include <string>
 
+#include "ipc/helpers.h"
+#include "scene.h"
 #include "support/result.h"
 
 namespace halyard {
 namespace {
 
+using namespace test;  // NOLINT: its helpers are what tests are written in
+
 static_assert(std::is_trivially_copyable_v<SensorHeader>);
 static_assert(std::has_unique_object_representations_v<SensorHeader>);
-
-std::vector<std::byte> counted(std::size_t bytes) {
-  std::vector<std::byte> out(bytes);
-  for (std::size_t i = 0; i < bytes; ++i)
-    out[i] = static_cast<std::byte>(i * 7 + 1);
-  return out;
-}
 
 TEST(SensorHeader, keeps_frame_ids_of_31_bytes) {
   SensorHeader header;
@@ -86,27 +82,21 @@ TEST(SensorBytes, are_those_of_a_tensor_in_rows) {
   EXPECT_EQ(packed_bytes(tensor), 48U);
   const auto bytes = counted(48);
   ASSERT_TRUE(copy_packed(bytes, tensor));
-  const auto seen = bytes_of(tensor);
-  ASSERT_TRUE(seen);
-  ASSERT_EQ(seen->size(), 48U);
-  EXPECT_TRUE(std::equal(seen->begin(), seen->end(), bytes.begin()));
-  const auto written = writable_bytes_of(tensor);
-  ASSERT_TRUE(written);
-  (*written)[47] = std::byte{99};
+  const auto seen = value_of(bytes_of(tensor));
+  ASSERT_EQ(seen.size(), 48U);
+  EXPECT_TRUE(std::equal(seen.begin(), seen.end(), bytes.begin()));
+  const auto written = value_of(writable_bytes_of(tensor));
+  written[47] = std::byte{99};
   EXPECT_EQ((*bytes_of(tensor))[47], std::byte{99});
   // The address stays while a tensor is there.
   const Tensor copy = tensor;
   tensor = {};
-  EXPECT_EQ((*seen)[47], std::byte{99});
+  EXPECT_EQ(seen[47], std::byte{99});
 }
 
 TEST(SensorBytes, have_gaps_where_the_tensor_has) {
   const auto memory = *allocate(1000, Memory::shm);
-  Layout layout;
-  layout.dtype = DType::u8;
-  layout.rank = 2;
-  layout.shape = {3, 5};
-  layout.stride_bytes = {16, 1};
+  const Layout layout{.dtype = DType::u8, .rank = 2, .shape = {3, 5}, .stride_bytes = {16, 1}};
   Tensor tensor = *Tensor::wrap(memory, layout, 100);
   EXPECT_EQ(packed_bytes(tensor), 15U);
   EXPECT_EQ(bytes_of(tensor)->size(), 37U);
@@ -124,25 +114,25 @@ TEST(SensorBytes, have_gaps_where_the_tensor_has) {
 
 TEST(SensorBytes, are_refused_with_the_reason) {
   Tensor empty;
-  EXPECT_EQ(code_of(bytes_of(empty)), Errc::invalid_argument);
-  EXPECT_EQ(code_of(copy_packed({}, empty)), Errc::invalid_argument);
+  EXPECT_FAILS(bytes_of(empty), Errc::invalid_argument);
+  EXPECT_FAILS(copy_packed({}, empty), Errc::invalid_argument);
   Tensor tensor = *Tensor::create(DType::u8, {4, 4}, Memory::mem);
   for (const std::size_t bytes : {0U, 15U, 17U}) {
     const Status status = copy_packed(counted(bytes), tensor);
     EXPECT_FAILS(status, Errc::invalid_argument, "16");
     EXPECT_FAILS(status, std::to_string(bytes));
     auto out = counted(bytes);
-    EXPECT_EQ(code_of(copy_packed(tensor, std::span(out))), Errc::invalid_argument);
+    EXPECT_FAILS(copy_packed(tensor, std::span(out)), Errc::invalid_argument);
   }
   const AxisRange mirrored[] = {{3, 4, -1, true}};
-  EXPECT_EQ(code_of(bytes_of(*tensor.part(mirrored))), Errc::unsupported);
+  EXPECT_FAILS(bytes_of(*tensor.part(mirrored)), Errc::unsupported);
   static constexpr std::array<std::byte, 16> constant{};
   const auto memory = *wrap_memory(static_cast<const void*>(constant.data()), 16, {});
   const std::size_t shape[] = {16};
   Tensor fixed = *Tensor::wrap(memory, *Layout::contiguous(DType::u8, shape));
   EXPECT_TRUE(bytes_of(fixed));
-  EXPECT_EQ(code_of(writable_bytes_of(fixed)), Errc::permission);
-  EXPECT_EQ(code_of(copy_packed(counted(16), fixed)), Errc::permission);
+  EXPECT_FAILS(writable_bytes_of(fixed), Errc::permission);
+  EXPECT_FAILS(copy_packed(counted(16), fixed), Errc::permission);
 }
 
 // Memory that the CPU sees only between the ends of a map.
@@ -163,8 +153,8 @@ TEST(SensorBytes, of_device_memory_are_copied_but_not_shown) {
   const std::size_t shape[] = {64};
   Tensor tensor =
       *Tensor::wrap(std::make_shared<DeviceBuffer>(memory), *Layout::contiguous(DType::u8, shape));
-  EXPECT_EQ(code_of(bytes_of(tensor)), Errc::unsupported);
-  EXPECT_EQ(code_of(writable_bytes_of(tensor)), Errc::unsupported);
+  EXPECT_FAILS(bytes_of(tensor), Errc::unsupported);
+  EXPECT_FAILS(writable_bytes_of(tensor), Errc::unsupported);
   std::vector<std::byte> out(64);
   ASSERT_TRUE(copy_packed(tensor, std::span(out)));
   EXPECT_EQ(out, memory);

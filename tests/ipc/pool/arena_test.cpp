@@ -10,14 +10,16 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
-#include <thread>
 
+#include "ipc/helpers.h"
 #include "ipc/pool/loans.h"
 #include "support/in_child.h"
 #include "support/result.h"
 
 namespace halyard::ipc {
 namespace {
+
+using test::value_of;
 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 
@@ -27,9 +29,7 @@ std::unique_ptr<Arena> make(std::uint64_t bytes, std::uint32_t slots,
   config.max_bytes = bytes;
   config.slots = slots;
   config.first_bytes = first_bytes;
-  auto arena = Arena::create("test", config);
-  EXPECT_TRUE(arena) << arena.error().message();
-  return *std::move(arena);
+  return value_of(Arena::create("test", config));
 }
 
 // The words of a process that borrows, and the owner's words as it sees them.
@@ -60,18 +60,17 @@ class Borrower {
 
 TEST(Arena, gives_memory_and_takes_it_back) {
   const auto arena = make(mib, 4);
-  const auto lease = arena->allocate(1000);
-  ASSERT_TRUE(lease);
-  EXPECT_EQ(lease->bytes.size(), 1000U);
-  EXPECT_TRUE(is_open(lease->generation));
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(lease->bytes.data()) % 64, 0U);
+  const auto lease = value_of(arena->allocate(1000));
+  EXPECT_EQ(lease.bytes.size(), 1000U);
+  EXPECT_TRUE(is_open(lease.generation));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(lease.bytes.data()) % 64, 0U);
   EXPECT_EQ(arena->stats().slots_used, 1U);
   EXPECT_EQ(arena->stats().bytes_used, 1024U);
-  arena->retain(lease->slot);
-  arena->release(lease->slot);
-  EXPECT_EQ(arena->generation(lease->slot), lease->generation);
-  arena->release(lease->slot);
-  EXPECT_EQ(arena->generation(lease->slot), lease->generation + 1);
+  arena->retain(lease.slot);
+  arena->release(lease.slot);
+  EXPECT_EQ(arena->generation(lease.slot), lease.generation);
+  arena->release(lease.slot);
+  EXPECT_EQ(arena->generation(lease.slot), lease.generation + 1);
   EXPECT_EQ(arena->stats().slots_used, 0U);
   EXPECT_EQ(arena->stats().bytes_used, 0U);
   EXPECT_EQ(arena->stats().peak_bytes_used, 1024U);
@@ -79,13 +78,10 @@ TEST(Arena, gives_memory_and_takes_it_back) {
 
 TEST(Arena, says_what_it_has_run_out_of) {
   const auto arena = make(mib, 2);
-  const auto message = [](const auto& result) { return result.error().message(); };
-  EXPECT_NE(message(arena->allocate(mib + 1)).find("memory is used up"), std::string::npos);
+  EXPECT_FAILS(arena->allocate(mib + 1), "memory is used up");
   const auto first = *arena->allocate(100);
   const auto second = *arena->allocate(100);
-  const auto refused = arena->allocate(100);
-  EXPECT_FAILS(refused, Errc::exhausted);
-  EXPECT_NE(message(refused).find("no slot is free"), std::string::npos);
+  EXPECT_FAILS(arena->allocate(100), Errc::exhausted, "no slot is free");
   arena->release(first.slot);
   EXPECT_TRUE(arena->allocate(100));
   arena->release(second.slot);
@@ -117,17 +113,11 @@ TEST(Arena, grows_in_steps_up_to_its_limit_and_not_further) {
 }
 
 TEST(Arena, refuses_a_configuration_that_cannot_be) {
-  const auto code = [](auto change) {
-    Arena::Config config;
-    change(config);
-    return Arena::create("x", config).error().code;
-  };
-  EXPECT_EQ(code([](auto& c) { c.slots = 0; }), Errc::invalid_argument);
-  EXPECT_EQ(code([](auto& c) { c.slots = (1U << 20U) + 1; }), Errc::invalid_argument);
-  EXPECT_EQ(code([](auto& c) { c.slot_alignment = 32; }), Errc::invalid_argument);
-  EXPECT_EQ(code([](auto& c) { c.slot_alignment = 96; }), Errc::invalid_argument);
-  EXPECT_EQ(code([](auto& c) { c.max_bytes = 63; }), Errc::invalid_argument);
-  EXPECT_EQ(code([](auto& c) { c.max_bytes = UINT64_MAX; }), Errc::invalid_argument);
+  using Config = Arena::Config;
+  for (const Config& config :
+       {Config{.slots = 0}, Config{.slots = (1U << 20U) + 1}, Config{.slot_alignment = 32},
+        Config{.slot_alignment = 96}, Config{.max_bytes = 63}, Config{.max_bytes = UINT64_MAX}})
+    EXPECT_FAILS(Arena::create("x", config), Errc::invalid_argument);
 }
 
 TEST(Arena, keeps_what_is_borrowed_and_counts_it) {
@@ -186,19 +176,13 @@ TEST(Arena, is_none_of_a_child_s_business) {
   EXPECT_EQ(arena->stats().slots_used, 1U);
 }
 
-// Random work on several threads: every tenant's bytes stay its own until it is released.
-// Generations have 64 bits: where the lower half begins anew, what is stale stays so.
 bool is_zero(std::span<const std::byte> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
 // Releasing costs the same for any size: somebody else writes the zeros, a little at a time.
 TEST(Arena, leaves_the_scrubbing_to_whoever_is_told) {
-  Arena::Config config;
-  config.max_bytes = 4 * mib;
-  config.slots = 8;
-  config.scrubs = true;
-  const auto arena = *Arena::create("test", config);
+  const auto arena = *Arena::create("test", {.max_bytes = 4 * mib, .slots = 8, .scrubs = true});
   int told = 0;
   arena->on_dirty([&] { ++told; });
   const auto take = [&](std::size_t bytes) {
@@ -232,36 +216,34 @@ TEST(Arena, leaves_the_scrubbing_to_whoever_is_told) {
     arena->release(take(mib + 64 * i).slot);
 }
 
+// Generations have 64 bits: where the lower half begins anew, what is stale stays so.
 TEST(Arena, tells_tenants_apart_beyond_32_bits) {
-  Arena::Config config;
-  config.max_bytes = mib;
-  config.slots = 1;
-  config.first_generation = 0xFFFF'FFF0U;
-  const auto arena = *Arena::create("test", config);
+  const auto arena =
+      *Arena::create("test", {.max_bytes = mib, .slots = 1, .first_generation = 0xFFFF'FFF0U});
   Borrower borrower(*arena);
   std::vector<std::uint64_t> stale;
   for (int i = 0; i < 40; ++i) {
-    const auto lease = arena->allocate(8);
-    ASSERT_TRUE(lease) << lease.error().message();
+    const auto lease = value_of(arena->allocate(8));
     for (const std::uint64_t generation : stale) {
-      ASSERT_LT(generation, lease->generation);
-      EXPECT_FALSE(arena->try_retain(lease->slot, generation));
-      EXPECT_FALSE(arena->retain_tenant(lease->slot, generation));
-      EXPECT_FALSE(arena->release_tenant(lease->slot, generation));
-      EXPECT_EQ(borrower.take(lease->slot, generation), Borrowed::gone);
+      ASSERT_LT(generation, lease.generation);
+      EXPECT_FALSE(arena->try_retain(lease.slot, generation));
+      EXPECT_FALSE(arena->retain_tenant(lease.slot, generation));
+      EXPECT_FALSE(arena->release_tenant(lease.slot, generation));
+      EXPECT_EQ(borrower.take(lease.slot, generation), Borrowed::gone);
     }
-    EXPECT_EQ(borrower.take(lease->slot, lease->generation), Borrowed::yes);
-    borrower.give(lease->slot);
-    stale.push_back(lease->generation);
-    arena->release(lease->slot);
+    EXPECT_EQ(borrower.take(lease.slot, lease.generation), Borrowed::yes);
+    borrower.give(lease.slot);
+    stale.push_back(lease.generation);
+    arena->release(lease.slot);
   }
   EXPECT_GT(stale.back(), UINT64_C(0x1'0000'0000));
 }
 
+// Random work on several threads: every tenant's bytes stay its own until it is released.
 TEST(Arena, keeps_tenants_of_all_threads_apart) {
   const auto arena = make(8 * mib, 64, mib);
   std::atomic<int> corrupt{0};
-  const auto work = [&](unsigned seed) {
+  test::on_threads(4, [&](unsigned seed) {
     std::mt19937 random(seed);
     std::vector<Arena::Lease> mine;
     for (int step = 0; step < 5000; ++step) {
@@ -281,12 +263,7 @@ TEST(Arena, keeps_tenants_of_all_threads_apart) {
     }
     for (const Arena::Lease& lease : mine)
       arena->release(lease.slot);
-  };
-  std::vector<std::thread> threads;
-  for (unsigned seed = 1; seed <= 4; ++seed)
-    threads.emplace_back(work, seed);
-  for (std::thread& thread : threads)
-    thread.join();
+  });
   EXPECT_EQ(corrupt, 0);
   EXPECT_EQ(arena->stats().slots_used, 0U);
   EXPECT_EQ(arena->stats().bytes_used, 0U);

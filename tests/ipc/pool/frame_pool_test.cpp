@@ -9,17 +9,16 @@
 #include "descriptor_text.h"
 #include "halyard/ipc_info.h"
 #include "halyard/pool.h"
+#include "ipc/helpers.h"
 #include "ipc/topic/topics.h"
 #include "support/result.h"
 
 namespace halyard {
 namespace {
 
-using ipc::testing::from_hex;
-using ipc::testing::Peer;
-using ipc::testing::to_hex;
-using ipc::testing::Topics;
+using namespace ipc::testing;
 using namespace std::chrono_literals;
+using namespace test;  // NOLINT: its helpers are what tests are written in
 
 /// 64 x 48 pixels of NV12 with rows of 256 bytes, and the first plane as a tensor.
 FrameLayout nv12_frame() {
@@ -42,9 +41,7 @@ std::uint32_t next_id() {
 
 std::shared_ptr<TensorPool> frame_pool(std::uint32_t id, const FrameLayout& frame,
                                        std::uint32_t count) {
-  auto pool = TensorPool::create(id, *TensorPoolConfig::for_frames(frame, count));
-  EXPECT_TRUE(pool) << pool.error().message();
-  return *pool;
+  return value_of(TensorPool::create(id, *TensorPoolConfig::for_frames(frame, count)));
 }
 
 std::size_t pitch_of(const Tensor& image, std::size_t plane = 0) {
@@ -64,16 +61,15 @@ TEST(Peer, DISABLED_frame_member) {
 
 TEST(FramePool, gives_frames_as_it_says) {
   const auto pool = frame_pool(next_id(), nv12_frame(), 3);
-  const auto frame = pool->alloc_frame();
-  ASSERT_TRUE(frame) << frame.error().message();
-  EXPECT_EQ(pitch_of(*frame), 256U);
-  EXPECT_EQ(pitch_of(*frame, 1), 256U);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame->map(Access::read)->data()) % 4096, 0U);
+  const auto frame = value_of(pool->alloc_frame());
+  EXPECT_EQ(pitch_of(frame), 256U);
+  EXPECT_EQ(pitch_of(frame, 1), 256U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.map(Access::read)->data()) % 4096, 0U);
   const auto second = pool->alloc_frame();
   const auto third = pool->alloc_frame();
   ASSERT_TRUE(third) << "as many as were asked for";
-  EXPECT_EQ(code_of(pool->alloc_frame()), Errc::exhausted);
-  EXPECT_EQ(code_of(pool->alloc_frame(5ms)), Errc::timeout);
+  EXPECT_FAILS(pool->alloc_frame(), Errc::exhausted);
+  EXPECT_FAILS(pool->alloc_frame(5ms), Errc::timeout);
 }
 
 TEST(FramePool, waits_for_room) {
@@ -92,10 +88,9 @@ TEST(FramePool, is_the_same_in_every_process) {
   const auto pool = frame_pool(id, nv12_frame(), 4);
   Peer peer("frame_member", std::to_string(id));
   EXPECT_EQ(peer.hear(), "256");
-  const auto attached = pool->attach(from_hex(peer.hear()));
-  ASSERT_TRUE(attached) << attached.error().message();
-  EXPECT_EQ((*attached->data_slice())[0], std::byte{99});
-  EXPECT_EQ(attached->layout().stride_bytes[0], 256);
+  const auto attached = value_of(pool->attach(from_hex(peer.hear())));
+  EXPECT_EQ((*attached.data_slice())[0], std::byte{99});
+  EXPECT_EQ(attached.layout().stride_bytes[0], 256);
 }
 
 TEST(FramePool, is_opened_for_the_same_frames_alone) {
@@ -113,11 +108,10 @@ TEST(FramePool, is_opened_for_the_same_frames_alone) {
 TEST(FramePool, shows_what_its_frames_are) {
   const std::uint32_t id = next_id();
   const auto pool = frame_pool(id, nv12_frame(), 4);
-  const auto info = pool_info(id);
-  ASSERT_TRUE(info) << info.error().message();
-  ASSERT_TRUE(info->frame.has_value());
-  EXPECT_EQ(info->frame->describe(), "nv12 64x48 pitch 256/256");
-  EXPECT_EQ(*info->frame, nv12_frame());
+  const auto info = value_of(pool_info(id));
+  ASSERT_TRUE(info.frame.has_value());
+  EXPECT_EQ(info.frame->describe(), "nv12 64x48 pitch 256/256");
+  EXPECT_EQ(*info.frame, nv12_frame());
 }
 
 TEST(FramePool, fills_frames_where_padding_matters) {
@@ -135,39 +129,30 @@ TEST(FramePool, fills_frames_where_padding_matters) {
 
 TEST(FramePool, of_nothing_says_so) {
   const auto pool = TensorPool::create(next_id(), TensorPoolConfig::small());
-  EXPECT_EQ(code_of((*pool)->alloc_frame()), Errc::unsupported);
-  EXPECT_EQ(code_of(TensorPoolConfig::for_frames(FrameLayout(), 1)), Errc::invalid_argument);
-  EXPECT_EQ(code_of(TensorPoolConfig::for_frames(nv12_frame(), 0)), Errc::invalid_argument);
-  EXPECT_EQ(code_of(TensorPoolConfig::for_frames(nv12_frame(), 1U << 21U)), Errc::invalid_argument);
+  EXPECT_FAILS((*pool)->alloc_frame(), Errc::unsupported);
+  EXPECT_FAILS(TensorPoolConfig::for_frames(FrameLayout(), 1), Errc::invalid_argument);
+  EXPECT_FAILS(TensorPoolConfig::for_frames(nv12_frame(), 0), Errc::invalid_argument);
+  EXPECT_FAILS(TensorPoolConfig::for_frames(nv12_frame(), 1U << 21U), Errc::invalid_argument);
 }
 
-class FrameTopic : public Topics {};
+class FrameTopic : public Topics {
+ protected:
+  Topic<Tensor> topic = join<Tensor>(
+      name, {.pool = *TensorPoolConfig::for_frames(nv12_frame(), 20), .receives_own = true});
+};
 
 TEST_F(FrameTopic, sends_frames_of_its_pool_without_a_copy) {
-  TopicConfig config;
-  config.pool = *TensorPoolConfig::for_frames(nv12_frame(), 20);
-  config.receives_own = true;
-  auto topic = join<Tensor>(next_name(), config);
   const auto frame = *(*topic.endpoint().pool())->alloc_frame();
   ASSERT_TRUE(topic.send(frame));
-  const auto received = topic.recv();
-  ASSERT_TRUE(received);
-  EXPECT_EQ(pitch_of(*received), 256U);
+  EXPECT_EQ(pitch_of(receive(topic)), 256U);
   EXPECT_EQ(topic.endpoint().stats().copied, 0U);
 }
 
 TEST_F(FrameTopic, copies_frames_of_others_into_its_layout) {
-  TopicConfig config;
-  config.pool = *TensorPoolConfig::for_frames(nv12_frame(), 20);
-  config.receives_own = true;
-  auto topic = join<Tensor>(next_name(), config);
   ASSERT_TRUE(topic.send(*Tensor::create_image(64, 48, PixelFormat::nv12)));
-  const auto received = topic.recv();
-  ASSERT_TRUE(received);
-  EXPECT_EQ(pitch_of(*received), 256U);
+  EXPECT_EQ(pitch_of(receive(topic)), 256U);
   EXPECT_EQ(topic.endpoint().stats().copied, 1U);
-  EXPECT_EQ(code_of(topic.send(*Tensor::create_image(32, 32, PixelFormat::rgb))),
-            Errc::invalid_argument)
+  EXPECT_FAILS(topic.send(*Tensor::create_image(32, 32, PixelFormat::rgb)), Errc::invalid_argument)
       << "the pool has no frame for it";
 }
 

@@ -10,8 +10,7 @@
 namespace halyard::ipc {
 namespace {
 
-using test::Interleavings;
-using test::ModelWord;
+using namespace test;  // NOLINT: its helpers are what tests are written in
 
 constexpr std::uint64_t tenant = 1;  // the first one's generation
 

@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,11 +13,11 @@
 #include <cstring>
 #include <fstream>
 #include <random>
-#include <thread>
 
 #include "descriptor_text.h"
 #include "halyard/pool.h"
 #include "halyard/topic.h"
+#include "ipc/helpers.h"
 #include "ipc/node/registry.h"
 #include "ipc/peer.h"
 #include "support/result.h"
@@ -26,24 +25,18 @@
 namespace halyard {
 namespace {
 
-using ipc::testing::from_hex;
-using ipc::testing::Peer;
-using ipc::testing::to_hex;
+using namespace ipc::testing;
 using namespace std::chrono_literals;
+using test::value_of;
 
 constexpr std::size_t mib = std::size_t{1} << 20U;
 
 std::shared_ptr<TensorPool> make(TensorPoolConfig config) {
   static std::uint32_t last = 7100;
-  auto pool = TensorPool::create(++last, config);
-  EXPECT_TRUE(pool) << pool.error().message();
-  return *pool;
+  return value_of(TensorPool::create(++last, config));
 }
 std::shared_ptr<TensorPool> make(std::uint64_t bytes, std::uint32_t slots) {
-  TensorPoolConfig config;
-  config.pool_size = bytes;
-  config.max_slots = slots;
-  return make(config);
+  return make({.pool_size = bytes, .max_slots = slots});
 }
 
 // Runs another role as the first process of a PID namespace; `arguments` are it and its own.
@@ -82,9 +75,8 @@ TEST(PoolMemory, of_processes_in_other_pid_namespaces_is_theirs) {
     ours.push_back(*handle);
   EXPECT_EQ(ours.size(), 4U) << "a full pool takes nothing from those who live";
   for (const TensorDescriptor& descriptor : theirs) {
-    const auto handle = pool->attach(descriptor);
-    ASSERT_TRUE(handle) << handle.error().message();
-    EXPECT_EQ((*handle->data_slice())[499], std::byte{77});
+    const auto handle = value_of(pool->attach(descriptor));
+    EXPECT_EQ((*handle.data_slice())[499], std::byte{77});
   }
   peer.kill();
   const auto handle = pool->alloc_for(std::array{500UL}, DType::u8, Device::cpu(), 10s);
@@ -93,11 +85,9 @@ TEST(PoolMemory, of_processes_in_other_pid_namespaces_is_theirs) {
 
 TEST(PoolMemory, of_others_cannot_be_made_writable) {
   const auto pool = make(mib, 8);
-  Peer peer("pool_member", std::to_string(pool->pool_id()));
-  ASSERT_EQ(peer.hear(), "open");
-  const auto theirs = pool->attach(from_hex(peer.ask("alloc 5000")));
-  ASSERT_TRUE(theirs) << theirs.error().message();
-  const auto at = reinterpret_cast<std::uintptr_t>(theirs->data_slice()->data());
+  Peer peer("pool_member", std::to_string(pool->pool_id()), "open");
+  const auto theirs = value_of(pool->attach(from_hex(peer.ask("alloc 5000"))));
+  const auto at = reinterpret_cast<std::uintptr_t>(theirs.data_slice()->data());
   auto* const begin = reinterpret_cast<void*>(at & ~std::uintptr_t{4095});  // NOLINT
   EXPECT_EQ(::mprotect(begin, 4096, PROT_READ | PROT_WRITE), -1);
   EXPECT_EQ(errno, EACCES);
@@ -106,8 +96,7 @@ TEST(PoolMemory, of_others_cannot_be_made_writable) {
 TEST(PoolMemory, shows_nobody_what_another_process_wrote) {
   const auto pool = make(mib, 8);
   {
-    Peer peer("pool_member", std::to_string(pool->pool_id()));
-    ASSERT_EQ(peer.hear(), "open");
+    Peer peer("pool_member", std::to_string(pool->pool_id()), "open");
     for (int i = 0; i < 5; ++i)
       ASSERT_EQ(peer.ask("alloc 100000").substr(0, 5).find("error"), std::string::npos);
     ASSERT_EQ(peer.ask("drop"), "dropped");
@@ -117,9 +106,8 @@ TEST(PoolMemory, shows_nobody_what_another_process_wrote) {
       EXPECT_EQ(std::count(bytes.begin(), bytes.end(), std::byte{0}), 100'000);
     }
   }
-  const auto handle = pool->alloc_for(std::array{mib}, DType::u8, Device::cpu(), 10s);
-  ASSERT_TRUE(handle) << handle.error().message();
-  const auto bytes = *handle->data_slice();
+  const auto handle = value_of(pool->alloc_for(std::array{mib}, DType::u8, Device::cpu(), 10s));
+  const auto bytes = *handle.data_slice();
   EXPECT_EQ(std::count(bytes.begin(), bytes.end(), std::byte{77}), 0);
 }
 
@@ -128,22 +116,15 @@ TEST(PoolMemory, is_counted_right_by_many_threads) {
   const auto pool = make(mib, 4);
   const auto descriptor = *pool->alloc_slot({100}, DType::u8);
   const TensorHandle handle = *pool->attach(descriptor);
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&, t] {
-      for (int i = 0; i < 3000; ++i) {
-        const TensorHandle copy = handle;
-        const TensorHandle part = *copy.slice_first_dim(10, 20);
-        ASSERT_TRUE(pool->retain(descriptor));
-        if (t % 2 == 0) {
-          ASSERT_TRUE(pool->attach(*part.descriptor()));
-        }
-        ASSERT_TRUE(pool->release(descriptor));
-      }
-    });
-  }
-  for (std::thread& thread : threads)
-    thread.join();
+  test::on_threads(4, [&](unsigned t) {
+    for (int i = 0; i < 3000; ++i) {
+      const TensorHandle copy = handle;
+      const TensorHandle part = *copy.slice_first_dim(10, 20);
+      ASSERT_TRUE(pool->retain(descriptor));
+      ASSERT_TRUE(t % 2 != 0 || pool->attach(*part.descriptor()));
+      ASSERT_TRUE(pool->release(descriptor));
+    }
+  });
   EXPECT_EQ(handle.refcount(), 2U);
   EXPECT_EQ(pool->stats().total_refcount, 2U);
   for (int i = 0; i < 3; ++i)
@@ -199,9 +180,8 @@ TEST(PoolMemory, between_neighbours_is_used_again) {
 TEST(PoolMemory, of_one_slot_is_a_pool) {
   const auto pool = make(64, 1);
   for (int i = 0; i < 100; ++i) {
-    const auto handle = pool->alloc({64}, DType::u8);
-    ASSERT_TRUE(handle) << handle.error().message();
-    EXPECT_EQ(code_of(pool->alloc({1}, DType::u8)), Errc::exhausted);
+    const auto handle = value_of(pool->alloc({64}, DType::u8));
+    EXPECT_FAILS(pool->alloc({1}, DType::u8), Errc::exhausted);
   }
 }
 
@@ -219,16 +199,13 @@ TEST(PoolMemory, is_seen_through_views_that_validate) {
   EXPECT_EQ(descriptor.size, (1 * 1 + 3 * 48 + 5 * 8) * 2 + 2U) << "to its last element's end";
   for (const TensorHandle& view : {rotated, part, *whole.view({24, 8})}) {
     EXPECT_TRUE(pool->validate(*view.descriptor()));
-    const auto again = pool->attach(*view.descriptor());
-    ASSERT_TRUE(again) << again.error().message();
-    EXPECT_EQ(again->shape().size(), view.shape().size());
+    const auto again = value_of(pool->attach(*view.descriptor()));
+    EXPECT_EQ(again.shape().size(), view.shape().size());
   }
   EXPECT_EQ(whole.refcount(), 3U);
-  const auto map = pool->attach(descriptor)->map(Access::read);
-  ASSERT_TRUE(map) << map.error().message();
-  const auto seen = map->view<const std::uint16_t, 3>();
-  ASSERT_TRUE(seen) << seen.error().message();
-  EXPECT_EQ((*seen)(1, 2, 3), words[2 * 48 + 3 * 8 + 4]);
+  const auto map = value_of(pool->attach(descriptor)->map(Access::read));
+  const auto seen = value_of(map.view<const std::uint16_t, 3>());
+  EXPECT_EQ(seen(1, 2, 3), words[2 * 48 + 3 * 8 + 4]);
 }
 
 // What is asked for at the beginning costs nothing when frames come.
@@ -236,42 +213,30 @@ TEST(PoolMemory, that_is_prefaulted_has_its_pages) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer has pages of its own for these";
 #endif
-  TensorPoolConfig config;
-  config.pool_size = 32 * mib;
-  config.prefault = true;
-  const auto pool = make(config);
+  const auto pool = make({.pool_size = 32 * mib, .prefault = true});
   static_cast<void>(pool->alloc({1}, DType::u8));
-  rusage before = {};
-  rusage after = {};
-  ::getrusage(RUSAGE_THREAD, &before);
-  {
+  const long faults = test::page_faults_of([&] {
     const auto handle = *pool->alloc({24 * mib}, DType::u8);
     std::memset(handle.data_slice_mut()->data(), 1, 24 * mib);
-  }
-  ::getrusage(RUSAGE_THREAD, &after);
-  EXPECT_LT(after.ru_minflt - before.ru_minflt, 100) << "of 6144 pages";
+  });
+  EXPECT_LT(faults, 100) << "of 6144 pages";
 }
 
 // Nobody walks over the bytes: of 32768 pages one has been touched, by the caller.
 TEST(PoolMemory, is_given_out_and_back_without_a_look_at_its_pages) {
   const auto pool = make(256 * mib, 8);
-  rusage before = {};
-  rusage after = {};
-  ::getrusage(RUSAGE_THREAD, &before);
-  {
-    const auto handle = *pool->alloc({128 * mib}, DType::u8);
-    handle.data_slice_mut()->back() = std::byte{1};
-  }
-  const auto again = *pool->alloc({128 * mib}, DType::u8);
-  ::getrusage(RUSAGE_THREAD, &after);
-  EXPECT_EQ(again.data_slice()->back(), std::byte{1});
-  EXPECT_LT(after.ru_minflt - before.ru_minflt, 100);
+  std::optional<TensorHandle> again;
+  const long faults = test::page_faults_of([&] {
+    pool->alloc({128 * mib}, DType::u8)->data_slice_mut()->back() = std::byte{1};
+    again = *pool->alloc({128 * mib}, DType::u8);
+  });
+  EXPECT_EQ(again->data_slice()->back(), std::byte{1});
+  EXPECT_LT(faults, 100);
 }
 
 // What a process that ended at any step of making a pool or a topic left behind stops nobody.
 TEST(PoolMemory, of_pools_that_were_half_made_is_made_anew) {
-  const auto registry = ipc::Registry::open();
-  ASSERT_TRUE(registry) << registry.error().message();
+  const auto registry = value_of(ipc::Registry::open());
   const auto other = make(mib, 4);  // keeps the folders there
   const std::string dead = "00112233445566778899aabbccddeeff";
   const auto leave = [&](const std::string& path, int step, const std::string& member) {
@@ -282,18 +247,17 @@ TEST(PoolMemory, of_pools_that_were_half_made_is_made_anew) {
   };
   for (int step = 0; step < 4; ++step) {
     const std::uint32_t id = 7200 + static_cast<std::uint32_t>(step);
-    leave(registry->path() + "/pools/" + std::to_string(id), step, "-0");
+    leave(registry.path() + "/pools/" + std::to_string(id), step, "-0");
     const auto pool = TensorPool::create(id, TensorPoolConfig::small());
     ASSERT_TRUE(pool) << step << ": " << pool.error().message();
     EXPECT_TRUE((*pool)->is_owner());
     EXPECT_TRUE((*pool)->alloc({1}, DType::u8));
     const std::string topic = "half_made_" + std::to_string(step);
-    leave(registry->path() + "/topics/" + topic, step, "-0011223344556677-p");
+    leave(registry.path() + "/topics/" + topic, step, "-0011223344556677-p");
     const auto joined = Topic<std::uint64_t>::create(topic);
     ASSERT_TRUE(joined) << step << ": " << joined.error().message();
   }
 }
 
-// Limits are compared whoever asks.
 }  // namespace
 }  // namespace halyard

@@ -11,16 +11,16 @@
 #include <thread>
 
 #include "descriptor_text.h"
+#include "ipc/helpers.h"
 #include "ipc/peer.h"
 #include "support/result.h"
 
 namespace halyard {
 namespace {
 
-using ipc::testing::from_hex;
-using ipc::testing::Peer;
-using ipc::testing::to_hex;
+using namespace ipc::testing;
 using namespace std::chrono_literals;
+using test::value_of;
 
 class Pool : public ::testing::Test {
  protected:
@@ -29,12 +29,7 @@ class Pool : public ::testing::Test {
     return ++last;
   }
   std::shared_ptr<TensorPool> make(std::uint64_t bytes, std::uint32_t slots) {
-    TensorPoolConfig config;
-    config.pool_size = bytes;
-    config.max_slots = slots;
-    auto pool = TensorPool::create(next_id(), config);
-    EXPECT_TRUE(pool) << pool.error().message();
-    return *pool;
+    return value_of(TensorPool::create(next_id(), {.pool_size = bytes, .max_slots = slots}));
   }
 };
 
@@ -81,33 +76,29 @@ TEST(Peer, DISABLED_pool_member) {
 
 TEST_F(Pool, gives_tensors) {
   const auto pool = make(1U << 20U, 4);
-  const auto handle = pool->alloc({2, 3, 4}, DType::f32);
-  ASSERT_TRUE(handle) << handle.error().message();
-  EXPECT_EQ(handle->size_bytes(), 96U);
-  const auto floats = handle->data_as<float>();
-  ASSERT_TRUE(floats);
-  EXPECT_EQ(code_of(handle->data_as<std::int32_t>()), Errc::invalid_argument) << "another dtype";
-  (*floats)[23] = 5;
-  const auto descriptor = handle->descriptor();
-  ASSERT_TRUE(descriptor);
-  EXPECT_EQ(descriptor->strides[0], 48U);
-  EXPECT_EQ(descriptor->strides[2], 4U);
-  EXPECT_EQ(descriptor->size, 96U);
-  EXPECT_EQ(handle->refcount(), 1U);
+  const auto handle = value_of(pool->alloc({2, 3, 4}, DType::f32));
+  EXPECT_EQ(handle.size_bytes(), 96U);
+  const auto floats = value_of(handle.data_as<float>());
+  EXPECT_FAILS(handle.data_as<std::int32_t>(), Errc::invalid_argument) << "another dtype";
+  floats[23] = 5;
+  const auto descriptor = value_of(handle.descriptor());
+  EXPECT_EQ(descriptor.strides[0], 48U);
+  EXPECT_EQ(descriptor.strides[2], 4U);
+  EXPECT_EQ(descriptor.size, 96U);
+  EXPECT_EQ(handle.refcount(), 1U);
   {
-    const TensorHandle copy = *handle;
-    EXPECT_EQ(handle->refcount(), 2U);
-    const auto part = handle->slice_first_dim(1, 2);
-    EXPECT_EQ(handle->refcount(), 3U);
+    const TensorHandle copy = handle;
+    EXPECT_EQ(handle.refcount(), 2U);
+    const auto part = handle.slice_first_dim(1, 2);
+    EXPECT_EQ(handle.refcount(), 3U);
     EXPECT_EQ((*part->data_as<const float>())[11], 5);
-    const auto again = pool->attach(*part->descriptor());
-    ASSERT_TRUE(again) << again.error().message();
-    EXPECT_EQ((*again->data_as<const float>())[11], 5) << "a part is found as a part";
-    EXPECT_EQ(code_of(again->data_slice_mut()), Errc::permission);
+    const auto again = value_of(pool->attach(*part->descriptor()));
+    EXPECT_EQ((*again.data_as<const float>())[11], 5) << "a part is found as a part";
+    EXPECT_FAILS(again.data_slice_mut(), Errc::permission);
   }
-  EXPECT_EQ(handle->refcount(), 1U);
+  EXPECT_EQ(handle.refcount(), 1U);
   EXPECT_EQ(pool->stats().allocated_slots, 1U);
-  EXPECT_EQ(handle->pool(), pool);
+  EXPECT_EQ(handle.pool(), pool);
 }
 
 TEST_F(Pool, refuses_stale_and_foreign_descriptors) {
@@ -133,74 +124,72 @@ TEST_F(Pool, refuses_stale_and_foreign_descriptors) {
   EXPECT_EQ(changed([](auto& d) { d.dtype_code = 99; }), Errc::malformed);
   EXPECT_EQ(changed([](auto& d) { d.device_type = 99; }), Errc::malformed);
   handle.reset();
-  EXPECT_EQ(code_of(pool->validate(descriptor)), Errc::not_found) << "released";
+  EXPECT_FAILS(pool->validate(descriptor), Errc::not_found) << "released";
   const auto next = pool->alloc({100}, DType::u8);
-  EXPECT_EQ(code_of(pool->validate(descriptor)), Errc::not_found) << "another tenant";
+  EXPECT_FAILS(pool->validate(descriptor), Errc::not_found) << "another tenant";
 }
 
 TEST_F(Pool, counts_references_without_handles) {
   const auto pool = make(1U << 20U, 4);
-  const auto descriptor = pool->alloc_slot({2, 3}, DType::u16);
-  ASSERT_TRUE(descriptor) << descriptor.error().message();
-  EXPECT_EQ(descriptor->size, 12U);
-  EXPECT_EQ(descriptor->strides[0], 6U);
-  EXPECT_EQ(descriptor->layout()->shape[1], 3U);
-  EXPECT_EQ(pool->bytes(*descriptor)->size(), 12U);
-  EXPECT_TRUE(pool->retain(*descriptor));
-  EXPECT_TRUE(pool->release(*descriptor));
+  const auto descriptor = value_of(pool->alloc_slot({2, 3}, DType::u16));
+  EXPECT_EQ(descriptor.size, 12U);
+  EXPECT_EQ(descriptor.strides[0], 6U);
+  EXPECT_EQ(descriptor.layout()->shape[1], 3U);
+  EXPECT_EQ(pool->bytes(descriptor)->size(), 12U);
+  EXPECT_TRUE(pool->retain(descriptor));
+  EXPECT_TRUE(pool->release(descriptor));
   {
-    const auto handle = pool->attach(*descriptor);
-    ASSERT_TRUE(handle) << handle.error().message();
+    const auto handle = value_of(pool->attach(descriptor));
     EXPECT_EQ(pool->stats().total_refcount, 2U);
   }
-  EXPECT_TRUE(pool->release(*descriptor));
-  EXPECT_EQ(code_of(pool->release(*descriptor)), Errc::not_found) << "released twice";
-  EXPECT_EQ(code_of(pool->retain(*descriptor)), Errc::not_found);
-  EXPECT_EQ(code_of(pool->bytes(*descriptor)), Errc::not_found);
+  EXPECT_TRUE(pool->release(descriptor));
+  EXPECT_FAILS(pool->release(descriptor), Errc::not_found) << "released twice";
+  EXPECT_FAILS(pool->retain(descriptor), Errc::not_found);
+  EXPECT_FAILS(pool->bytes(descriptor), Errc::not_found);
   const auto next = *pool->alloc_slot({}, DType::f64);
   EXPECT_EQ(next.size, 8U);
-  EXPECT_EQ(code_of(pool->release(*descriptor)), Errc::not_found) << "another tenant";
+  EXPECT_FAILS(pool->release(descriptor), Errc::not_found) << "another tenant";
   auto other = next;
   other.slot_id |= 1U << 24U;
-  EXPECT_EQ(code_of(pool->release(other)), Errc::invalid_argument);
+  EXPECT_FAILS(pool->release(other), Errc::invalid_argument);
   other = next;
   other.offset += 8;
-  EXPECT_EQ(code_of(pool->bytes(other)), Errc::corrupt);
+  EXPECT_FAILS(pool->bytes(other), Errc::corrupt);
   EXPECT_TRUE(pool->release(next));
   EXPECT_EQ(pool->stats().allocated_slots, 0U);
 }
 
 TEST_F(Pool, names_its_limits) {
   const auto pool = make(1U << 20U, 2);
-  EXPECT_EQ(code_of(pool->alloc({1, 1, 1, 1, 1, 1, 1, 1, 1}, DType::u8)), Errc::invalid_argument);
-  EXPECT_EQ(code_of(pool->alloc({4, 0}, DType::u8)), Errc::invalid_argument);
-  EXPECT_EQ(code_of(pool->alloc({std::size_t{1} << 63U, 2}, DType::u8)), Errc::invalid_argument);
-  EXPECT_EQ(code_of(pool->alloc({std::size_t{1} << 61U}, DType::f64)), Errc::invalid_argument);
-  EXPECT_EQ(code_of(pool->alloc({1}, DType::u8, Device::cuda())), Errc::unsupported);
-  EXPECT_EQ(code_of(pool->alloc({(1U << 20U) + 1}, DType::u8)), Errc::exhausted);
+  EXPECT_FAILS(pool->alloc({1, 1, 1, 1, 1, 1, 1, 1, 1}, DType::u8), Errc::invalid_argument);
+  EXPECT_FAILS(pool->alloc({4, 0}, DType::u8), Errc::invalid_argument);
+  EXPECT_FAILS(pool->alloc({std::size_t{1} << 63U, 2}, DType::u8), Errc::invalid_argument);
+  EXPECT_FAILS(pool->alloc({std::size_t{1} << 61U}, DType::f64), Errc::invalid_argument);
+  EXPECT_FAILS(pool->alloc({1}, DType::u8, Device::cuda()), Errc::unsupported);
+  EXPECT_FAILS(pool->alloc({(1U << 20U) + 1}, DType::u8), Errc::exhausted);
   EXPECT_EQ(pool->alloc({}, DType::f32)->element_count(), 1U);
   {
     const auto all = pool->alloc({1U << 20U}, DType::u8);
     EXPECT_TRUE(all) << all.error().message();
-    EXPECT_EQ(code_of(pool->alloc({1}, DType::u8)), Errc::exhausted);
+    EXPECT_FAILS(pool->alloc({1}, DType::u8), Errc::exhausted);
   }
   const auto one = pool->alloc({1}, DType::u8);
   const auto two = pool->alloc({1}, DType::u8);
   const auto three = pool->alloc({1}, DType::u8);
-  EXPECT_EQ(code_of(three), Errc::exhausted);
+  EXPECT_FAILS(three, Errc::exhausted);
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(code_of(pool->alloc_for(std::array<std::size_t, 1>{1}, DType::u8, Device::cpu(), 0ns)),
-            Errc::timeout);
-  EXPECT_EQ(code_of(pool->alloc_for(std::array<std::size_t, 1>{1}, DType::u8, Device::cpu(), 50ms)),
-            Errc::timeout);
+  EXPECT_FAILS(pool->alloc_for(std::array<std::size_t, 1>{1}, DType::u8, Device::cpu(), 0ns),
+               Errc::timeout);
+  EXPECT_FAILS(pool->alloc_for(std::array<std::size_t, 1>{1}, DType::u8, Device::cpu(), 50ms),
+               Errc::timeout);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 50ms);
   EXPECT_GT(pool->stats().failed_allocations, 3U);
   TensorPoolConfig config = pool->config();
   config.max_slots = 3;
   EXPECT_FAILS(TensorPool::create(pool->pool_id(), config), Errc::exists, "wanted 3, found 2");
-  EXPECT_EQ(code_of(TensorPool::open(999999)), Errc::not_found);
+  EXPECT_FAILS(TensorPool::open(999999), Errc::not_found);
   config.max_slots = 0;
-  EXPECT_EQ(code_of(TensorPool::create(next_id(), config)), Errc::invalid_argument);
+  EXPECT_FAILS(TensorPool::create(next_id(), config), Errc::invalid_argument);
 }
 
 TEST_F(Pool, is_one_object_for_each_number) {
@@ -214,8 +203,7 @@ TEST_F(Pool, lends_tensors_to_other_processes) {
   const auto pool = make(1U << 20U, 4);
   auto handle = std::optional(*pool->alloc({1000}, DType::u8));
   handle->data_slice_mut()->front() = std::byte{42};
-  Peer peer("pool_member", std::to_string(pool->pool_id()));
-  ASSERT_EQ(peer.hear(), "open");
+  Peer peer("pool_member", std::to_string(pool->pool_id()), "open");
   EXPECT_EQ(peer.ask("attach " + to_hex(*handle->descriptor())), "byte 42");
   handle.reset();
   EXPECT_EQ(pool->stats().allocated_slots, 1U) << "the peer has it";
@@ -224,31 +212,29 @@ TEST_F(Pool, lends_tensors_to_other_processes) {
   EXPECT_EQ(pool->stats().allocated_slots, 0U);
   const std::string text = peer.ask("alloc 500");
   {
-    const auto theirs = pool->attach(from_hex(text));
-    ASSERT_TRUE(theirs) << theirs.error().message();
-    EXPECT_EQ((*theirs->data_slice())[499], std::byte{77});
-    EXPECT_EQ(code_of(theirs->map(Access::write)), Errc::permission);
+    const auto theirs = value_of(pool->attach(from_hex(text)));
+    EXPECT_EQ((*theirs.data_slice())[499], std::byte{77});
+    EXPECT_FAILS(theirs.map(Access::write), Errc::permission);
     EXPECT_EQ(pool->stats().allocated_slots, 1U);
     EXPECT_EQ(pool->stats().processes, 2U);
     peer.kill();
-    EXPECT_EQ((*theirs->data_slice())[499], std::byte{77}) << "frames outlive their process";
+    EXPECT_EQ((*theirs.data_slice())[499], std::byte{77}) << "frames outlive their process";
   }
   for (int i = 0; i < 1000 && pool->stats().processes != 1; ++i)
     std::this_thread::sleep_for(1ms);
   EXPECT_EQ(pool->stats().processes, 1U);
   EXPECT_EQ(pool->stats().allocated_slots, 0U);
-  EXPECT_EQ(code_of(pool->validate(from_hex(text))), Errc::not_found);
+  EXPECT_FAILS(pool->validate(from_hex(text)), Errc::not_found);
 }
 
 TEST_F(Pool, takes_back_what_a_dead_process_held) {
   const auto pool = make(1U << 20U, 4);
-  Peer peer("pool_member", std::to_string(pool->pool_id()));
-  ASSERT_EQ(peer.hear(), "open");
+  Peer peer("pool_member", std::to_string(pool->pool_id()), "open");
   for (int i = 0; i < 4; ++i) {
     const auto handle = *pool->alloc({1000}, DType::u8);
     ASSERT_EQ(peer.ask("attach " + to_hex(*handle.descriptor())), "byte 0");
   }
-  EXPECT_EQ(code_of(pool->alloc({1}, DType::u8)), Errc::exhausted);
+  EXPECT_FAILS(pool->alloc({1}, DType::u8), Errc::exhausted);
   peer.kill();
   const auto handle = pool->alloc_for(std::array<std::size_t, 1>{1}, DType::u8, Device::cpu(), 5s);
   EXPECT_TRUE(handle) << handle.error().message();
@@ -256,14 +242,13 @@ TEST_F(Pool, takes_back_what_a_dead_process_held) {
 
 TEST_F(Pool, counts_its_limits_over_all_processes) {
   const auto pool = make(1U << 20U, 4);
-  Peer peer("pool_member", std::to_string(pool->pool_id()));
-  ASSERT_EQ(peer.hear(), "open");
+  Peer peer("pool_member", std::to_string(pool->pool_id()), "open");
   auto one = std::optional(*pool->alloc({1}, DType::u8));
   const auto two = pool->alloc({1}, DType::u8);
   EXPECT_NE(peer.ask("alloc 10").substr(0, 5), "error");
   EXPECT_NE(peer.ask("alloc 10").substr(0, 5), "error");
   EXPECT_EQ(peer.ask("alloc 10"), "error exhausted");
-  EXPECT_EQ(code_of(pool->alloc({1}, DType::u8)), Errc::exhausted);
+  EXPECT_FAILS(pool->alloc({1}, DType::u8), Errc::exhausted);
   EXPECT_EQ(pool->stats().allocated_slots, 4U);
   EXPECT_EQ(peer.ask("stats"), "4");
   EXPECT_EQ(peer.ask("alloc_for 10"), "waits");
@@ -274,7 +259,7 @@ TEST_F(Pool, counts_its_limits_over_all_processes) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
   EXPECT_EQ(peer.ask("drop"), "dropped");
   EXPECT_EQ(pool->stats().allocated_slots, 1U);
-  EXPECT_EQ(code_of(pool->alloc({(1U << 20U) - 63}, DType::u8)), Errc::exhausted);
+  EXPECT_FAILS(pool->alloc({(1U << 20U) - 63}, DType::u8), Errc::exhausted);
 }
 
 TEST_F(Pool, ends_with_its_last_process) {
@@ -283,7 +268,7 @@ TEST_F(Pool, ends_with_its_last_process) {
     const auto pool = *TensorPool::create(id, TensorPoolConfig::small());
     EXPECT_EQ(pool->config().max_slots, 256U);
   }
-  EXPECT_EQ(code_of(TensorPool::open(id)), Errc::not_found);
+  EXPECT_FAILS(TensorPool::open(id), Errc::not_found);
   EXPECT_TRUE(TensorPool::create(id, TensorPoolConfig::large()));
 }
 
@@ -307,17 +292,15 @@ TEST_F(Pool, changing_sizes_run_for_ever) {
 
 TEST_F(Pool, gives_images) {
   const auto pool = make(64U << 20U, 16);
-  const auto image = pool->alloc_image(641, 479, PixelFormat::nv12);
-  ASSERT_TRUE(image) << image.error().message();
-  EXPECT_EQ(image->format(), PixelFormat::nv12);
-  EXPECT_TRUE(image->descriptor()) << image->descriptor().error().message();
+  const auto image = value_of(pool->alloc_image(641, 479, PixelFormat::nv12));
+  EXPECT_EQ(image.format(), PixelFormat::nv12);
+  EXPECT_TRUE(image.descriptor()) << image.descriptor().error().message();
 }
 
 TEST_F(Pool, default_pool_is_this_process_s_own) {
-  const auto pool = default_pool();
-  ASSERT_TRUE(pool) << pool.error().message();
-  EXPECT_EQ(*default_pool(), *pool);
-  EXPECT_EQ((*pool)->config().max_slots, 1024U);
+  const auto pool = value_of(default_pool());
+  EXPECT_EQ(*default_pool(), pool);
+  EXPECT_EQ(pool->config().max_slots, 1024U);
 }
 
 // By a thread of the library: nobody allocates here any more.

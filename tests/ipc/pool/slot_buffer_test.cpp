@@ -8,10 +8,10 @@
 
 #include <cstring>
 #include <set>
-#include <thread>
 #include <vector>
 
 #include "halyard/pool.h"
+#include "ipc/helpers.h"
 
 namespace halyard::ipc {
 namespace {
@@ -52,22 +52,17 @@ TEST(BufferBlocks, outlive_their_home) {
 
 TEST(BufferBlocks, are_shared_by_threads) {
   const auto blocks = BufferBlocks::create();
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&blocks, t] {
-      for (int i = 0; i < 5000; ++i) {
-        void* const one = blocks->take(block_bytes);
-        void* const two = blocks->take(block_bytes);
-        std::memset(one, t, block_bytes);
-        std::memset(two, t, block_bytes);
-        ASSERT_EQ(static_cast<unsigned char*>(one)[block_bytes - 1], t);
-        blocks->give(one);
-        blocks->give(two);
-      }
-    });
-  }
-  for (std::thread& thread : threads)
-    thread.join();
+  test::on_threads(4, [&blocks](unsigned t) {
+    for (int i = 0; i < 5000; ++i) {
+      void* const one = blocks->take(block_bytes);
+      void* const two = blocks->take(block_bytes);
+      std::memset(one, static_cast<int>(t), block_bytes);
+      std::memset(two, static_cast<int>(t), block_bytes);
+      ASSERT_EQ(static_cast<unsigned char*>(one)[block_bytes - 1], t);
+      blocks->give(one);
+      blocks->give(two);
+    }
+  });
 }
 
 // The counts of a shared_ptr lie in the block, and a weak one may be the last.

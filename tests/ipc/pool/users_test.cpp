@@ -27,13 +27,6 @@ namespace fs = std::filesystem;
 constexpr gid_t shared_group = 54'321;
 constexpr gid_t other_group = 54'322;
 
-sockaddr_un address_of(const std::string& path) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.data(), path.size());
-  return address;
-}
-
 // Listens beside the node at `path`, as one that is asked must, asks it for the members of pool 5,
 // and says how that ends.
 std::string knock(const std::string& path) {
@@ -41,16 +34,14 @@ std::string knock(const std::string& path) {
   const std::string own_path = path.substr(0, path.rfind('/') + 1) + to_string(own);
   const Fd listener(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   const Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  const sockaddr_un from = address_of(own_path);
-  const sockaddr_un to = address_of(path);
+  const sockaddr_un from = Stranger::address_of(own_path);
+  const sockaddr_un to = Stranger::address_of(path);
   static_cast<void>(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&from), sizeof(from)));
   static_cast<void>(::chmod(own_path.c_str(), 0777));
   static_cast<void>(::listen(listener.get(), 10));
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)) != 0)
     return errno == EACCES ? "no way in" : "no connection";
-  PacketHead head;
-  head.from = own;
-  head.request = 103;
+  const PacketHead head{.from = own, .request = 103};
   static_cast<void>(Stranger::send(socket, Stranger::packet(head, "pool/5", {})));
   const auto answer = Stranger::receive(socket, 5s);
   ::unlink(own_path.c_str());
@@ -113,12 +104,8 @@ TEST(Peer, DISABLED_user) {
 }
 
 TEST(SameUser, finds_the_limits_that_the_first_process_gave_a_pool) {
-  TensorPoolConfig config;
-  config.pool_size = 1 << 20;
-  config.max_slots = 4;
-  const auto pool = *TensorPool::create(6100, config);
-  Peer peer("user", std::to_string(::geteuid()));
-  ASSERT_EQ(peer.hear(), "ready");
+  const auto pool = *TensorPool::create(6100, {.pool_size = 1 << 20, .max_slots = 4});
+  Peer peer("user", std::to_string(::geteuid()), "ready");
   const std::string said = peer.ask("create " + std::to_string(pool->pool_id()));
   EXPECT_EQ(said.substr(0, 6), "exists") << said;
   EXPECT_NE(said.find("found 1048576"), std::string::npos) << said;

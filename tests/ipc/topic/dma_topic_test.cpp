@@ -14,6 +14,7 @@
 #include "dma_buffers.h"
 #include "halyard/recycler.h"
 #include "ipc/crash/stranger.h"
+#include "ipc/helpers.h"
 #include "ipc/pool/dma_frame.h"
 #include "topics.h"
 
@@ -21,17 +22,14 @@ namespace halyard::ipc::testing {
 namespace {
 
 using namespace std::chrono_literals;
+using test::receive;
 
 // Commands: "take" receives a frame and keeps it, "drop" lets go of the oldest, "look" tells the
 // first byte of the newest, "forward" sends the newest on, "buffers" tells how many came.
 TEST(Peer, DISABLED_dma_reader) {
   const std::string name = Peer::arguments();
-  TopicConfig config;
-  config.role = TopicRole::subscriber;
-  auto topic = *Topic<Tensor>::create(name, config);
-  TopicConfig sends;
-  sends.role = TopicRole::publisher;
-  auto next = *Topic<Tensor>::create(name + "/next", sends);
+  auto topic = *Topic<Tensor>::create(name, {.role = TopicRole::subscriber});
+  auto next = *Topic<Tensor>::create(name + "/next", {.role = TopicRole::publisher});
   std::vector<Tensor> frames;
   Peer::tell("joined");
   for (std::string line = Peer::next(); !line.empty(); line = Peer::next()) {
@@ -71,10 +69,8 @@ class DmaTopics : public Topics {
 };
 
 TEST_F(DmaTopics, pass_frames_without_a_copy) {
-  const std::string name = next_name();
   auto topic = join<Tensor>(name);
-  Peer reader("dma_reader", name);
-  ASSERT_EQ(reader.hear(), "joined");
+  Peer reader("dma_reader", name, "joined");
   Tensor tensor = dma_tensor(1 << 20);
   fill(tensor, 7);
   ASSERT_TRUE(topic.send(tensor));
@@ -90,10 +86,8 @@ TEST_F(DmaTopics, pass_frames_without_a_copy) {
 }
 
 TEST_F(DmaTopics, pass_a_descriptor_once_for_each_buffer_and_subscriber) {
-  const std::string name = next_name();
   auto topic = join<Tensor>(name);
-  Peer first("dma_reader", name);
-  ASSERT_EQ(first.hear(), "joined");
+  Peer first("dma_reader", name, "joined");
   std::vector<Tensor> ring;
   for (int i = 0; i < 4; ++i)
     ring.push_back(dma_tensor(8192));
@@ -109,8 +103,7 @@ TEST_F(DmaTopics, pass_a_descriptor_once_for_each_buffer_and_subscriber) {
   send_round(0, 100);
   EXPECT_EQ(first.ask("buffers"), "4");
   // One that comes later is not left out.
-  Peer second("dma_reader", name);
-  ASSERT_EQ(second.hear(), "joined");
+  Peer second("dma_reader", name, "joined");
   send_round(100, 108);
   for (int i = 0; i < 8; ++i)
     ASSERT_EQ(second.ask("take"), kind());
@@ -120,25 +113,21 @@ TEST_F(DmaTopics, pass_a_descriptor_once_for_each_buffer_and_subscriber) {
 }
 
 TEST_F(DmaTopics, ask_for_a_buffer_that_was_not_passed) {
-  const std::string name = next_name();
   TopicConfig config = with_depth(4);
   config.history = 4;
   auto topic = join<Tensor>(name, config);
   Tensor tensor = dma_tensor(4096);
   fill(tensor, 3);
   ASSERT_TRUE(topic.send(tensor));
-  Peer late("dma_reader", name);
-  ASSERT_EQ(late.hear(), "joined");
+  Peer late("dma_reader", name, "joined");
   EXPECT_EQ(late.ask("take"), kind());
   EXPECT_EQ(late.ask("look"), "3");
   EXPECT_EQ(late.ask("buffers"), "1");
 }
 
 TEST_F(DmaTopics, hold_a_buffer_until_its_reader_lets_go) {
-  const std::string name = next_name();
   auto topic = join<Tensor>(name, with_depth(2));
-  Peer reader("dma_reader", name);
-  ASSERT_EQ(reader.hear(), "joined");
+  Peer reader("dma_reader", name, "joined");
   std::weak_ptr<Buffer> first;
   {
     Tensor tensor = dma_tensor(4096);
@@ -156,10 +145,8 @@ TEST_F(DmaTopics, hold_a_buffer_until_its_reader_lets_go) {
 }
 
 TEST_F(DmaTopics, take_back_what_a_killed_reader_had) {
-  const std::string name = next_name();
   auto topic = join<Tensor>(name, with_depth(1));
-  Peer reader("dma_reader", name);
-  ASSERT_EQ(reader.hear(), "joined");
+  Peer reader("dma_reader", name, "joined");
   Tensor tensor = dma_tensor(4096);
   const std::weak_ptr<Buffer> buffer = tensor.buffer();
   ASSERT_TRUE(topic.send(tensor));
@@ -172,36 +159,28 @@ TEST_F(DmaTopics, take_back_what_a_killed_reader_had) {
 }
 
 TEST_F(DmaTopics, show_a_frame_whose_sender_was_killed) {
-  const std::string name = next_name();
   auto topic = join<Tensor>(name);
-  Peer sender("dma_sender", name);
-  ASSERT_EQ(sender.hear(), "joined");
+  Peer sender("dma_sender", name, "joined");
   ASSERT_EQ(sender.ask("9"), "sent");
   sender.kill();
-  const auto got = topic.recv_for(5s);
-  ASSERT_TRUE(got);
-  EXPECT_EQ(first_byte(*got), 9);
+  const auto got = receive(topic, 5s);
+  EXPECT_EQ(first_byte(got), 9);
 }
 
 TEST_F(DmaTopics, work_inside_one_process) {
-  const std::string name = next_name();
-  auto sender = join<Tensor>(name);
-  auto receiver = join<Tensor>(name);
+  auto [sender, receiver] = join_twice<Tensor>();
   Tensor tensor = dma_tensor(4096);
   fill(tensor, 5);
   ASSERT_TRUE(sender.send(tensor));
-  const auto got = receiver.recv_for(5s);
-  ASSERT_TRUE(got);
-  EXPECT_EQ(first_byte(*got), 5);
-  EXPECT_EQ(code_of(got->map(Access::write)), Errc::permission);
+  const auto got = receive(receiver, 5s);
+  EXPECT_EQ(first_byte(got), 5);
+  EXPECT_FAILS(got.map(Access::write), Errc::permission);
   fill(tensor, 6);
-  EXPECT_EQ(first_byte(*got), 6);
+  EXPECT_EQ(first_byte(got), 6);
 }
 
 TEST_F(DmaTopics, carry_images_and_parts_of_tensors) {
-  const std::string name = next_name();
-  auto sender = join<Tensor>(name);
-  auto receiver = join<Tensor>(name);
+  auto [sender, receiver] = join_twice<Tensor>();
   const auto luma = dma_buffer(64 * 48);
   const auto chroma = dma_buffer(64 * 24 + 4096);
   const Tensor::PlaneSource planes[] = {{luma, 0, 64, 0}, {chroma, 4096, 64, 0}};
@@ -211,13 +190,12 @@ TEST_F(DmaTopics, carry_images_and_parts_of_tensors) {
     map.writable_bytes()[4096] = std::byte{77};
   }
   ASSERT_TRUE(sender.send(image));
-  const auto got = receiver.recv_for(5s);
-  ASSERT_TRUE(got);
-  ASSERT_TRUE(got->is_image());
-  EXPECT_EQ(got->width(), 60U);
-  const auto plane = *got->image_plane(1);
+  const auto got = receive(receiver, 5s);
+  ASSERT_TRUE(got.is_image());
+  EXPECT_EQ(got.width(), 60U);
+  const auto plane = *got.image_plane(1);
   EXPECT_EQ(plane.offset_bytes, 4096U);
-  EXPECT_NE(plane.buffer, got->buffer());
+  EXPECT_NE(plane.buffer, got.buffer());
   const auto map = *plane.buffer->map(Access::read);
   EXPECT_EQ(map.bytes()[4096], std::byte{77});
 
@@ -230,18 +208,15 @@ TEST_F(DmaTopics, carry_images_and_parts_of_tensors) {
   }
   const AxisRange range{2, 3};
   ASSERT_TRUE(sender.send(*rows.part(std::span(&range, 1))));
-  const auto part = receiver.recv_for(5s);
-  ASSERT_TRUE(part);
-  EXPECT_EQ(part->shape()[0], 3U);
-  EXPECT_EQ(first_byte(*part), 32);
+  const auto part = receive(receiver, 5s);
+  EXPECT_EQ(part.shape()[0], 3U);
+  EXPECT_EQ(first_byte(part), 32);
 }
 
 TEST_F(DmaTopics, hold_a_frame_that_is_sent_on_for_its_last_reader) {
   if (!memory_available(Memory::dma)) GTEST_SKIP() << "no DMA-BUF here";
-  const std::string name = next_name();
   auto topic = join<Tensor>(name, with_depth(1));
-  Peer middle("dma_reader", name);
-  ASSERT_EQ(middle.hear(), "joined");
+  Peer middle("dma_reader", name, "joined");
   auto last = join<Tensor>(name + "/next");
   Tensor tensor = dma_tensor(4096);
   fill(tensor, 11);
@@ -266,13 +241,9 @@ TEST_F(DmaTopics, hold_a_frame_that_is_sent_on_for_its_last_reader) {
 
 TEST_F(DmaTopics, do_not_let_a_recycler_reuse_a_buffer_too_early) {
   if (!memory_available(Memory::dma)) GTEST_SKIP() << "no DMA-BUF here";
-  const std::string name = next_name();
   auto topic = join<Tensor>(name, with_depth(1));
-  Peer reader("dma_reader", name);
-  ASSERT_EQ(reader.hear(), "joined");
-  RecyclerOptions options;
-  options.shared_kinds = true;
-  Recycler recycler(options);
+  Peer reader("dma_reader", name, "joined");
+  Recycler recycler({.shared_kinds = true});
   const auto send_one = [&](std::uint64_t& id) {
     Tensor image = *recycler.create_image(64, 64, PixelFormat::rgb, DType::u8, Memory::dma);
     id = image.buffer()->id();
@@ -294,9 +265,7 @@ TEST_F(DmaTopics, do_not_let_a_recycler_reuse_a_buffer_too_early) {
 }
 
 TEST_F(DmaTopics, stay_level_over_ten_thousand_frames) {
-  const std::string name = next_name();
-  auto sender = join<Tensor>(name);
-  auto receiver = join<Tensor>(name);
+  auto [sender, receiver] = join_twice<Tensor>();
   std::vector<Tensor> ring;
   for (int i = 0; i < 4; ++i)
     ring.push_back(dma_tensor(4096));
@@ -312,9 +281,7 @@ TEST_F(DmaTopics, stay_level_over_ten_thousand_frames) {
 
 // A camera that is set up anew has other buffers, and nothing says that the old ones are gone.
 TEST_F(DmaTopics, forget_buffers_that_are_not_used_any_more) {
-  const std::string name = next_name();
-  auto sender = join<Tensor>(name);
-  auto receiver = join<Tensor>(name);
+  auto [sender, receiver] = join_twice<Tensor>();
   const std::size_t before = open_descriptors();
   for (int i = 0; i < 2000; ++i) {
     ASSERT_TRUE(sender.send(dma_tensor(64)));

@@ -8,11 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "ipc/helpers.h"
 #include "ipc/topic/frame_message.h"
 #include "topics.h"
 
 namespace halyard::ipc::testing {
 namespace {
+
+using test::receive;
 
 using FrameForms = Topics;
 
@@ -110,9 +113,7 @@ class Makers {
 };
 
 TEST(Peer, DISABLED_form_reader) {
-  TopicConfig config;
-  config.role = TopicRole::subscriber;
-  auto topic = *Topic<Tensor>::create(Peer::arguments(), config);
+  auto topic = *Topic<Tensor>::create(Peer::arguments(), {.role = TopicRole::subscriber});
   Peer::tell("joined");
   for (std::string line = Peer::next(); !line.empty(); line = Peer::next()) {
     const auto got = topic.recv_for(std::chrono::seconds(5));
@@ -121,11 +122,9 @@ TEST(Peer, DISABLED_form_reader) {
 }
 
 TEST_F(FrameForms, arrive_as_they_were_sent) {
-  const std::string name = next_name();
   auto topic = join<Tensor>(name, with_depth(4));
   auto here = join<Tensor>(name);
-  Peer reader("form_reader", name);
-  ASSERT_EQ(reader.hear(), "joined");
+  Peer reader("form_reader", name, "joined");
   const Makers all(*topic.pool());
   const auto makers = all.all();
   std::mt19937 random(7);
@@ -143,17 +142,14 @@ TEST_F(FrameForms, arrive_as_they_were_sent) {
 }
 
 TEST_F(FrameForms, of_two_publishers_do_not_mix) {
-  const std::string name = next_name();
-  auto one = join<Tensor>(name);
-  auto two = join<Tensor>(name);
+  auto [one, two] = join_twice<Tensor>();
   auto reader = join<Tensor>(name);
   for (int i = 0; i < 10; ++i) {
     ASSERT_TRUE(one.send(*one.alloc_tensor({2, 3}, DType::u8)));
     ASSERT_TRUE(two.send(*two.alloc_tensor({6}, DType::f32)));
     for (int k = 0; k < 2; ++k) {
-      const auto got = reader.recv();
-      ASSERT_TRUE(got);
-      EXPECT_EQ(got->rank() == 2, got->dtype() == DType::u8);
+      const auto got = receive(reader);
+      EXPECT_EQ(got.rank() == 2, got.dtype() == DType::u8);
     }
   }
 }

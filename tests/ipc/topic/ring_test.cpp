@@ -15,8 +15,7 @@
 namespace halyard::ipc {
 namespace {
 
-using test::Interleavings;
-using test::ModelWord;
+using namespace test;  // NOLINT: its helpers are what tests are written in
 
 constexpr std::size_t words = 2;
 

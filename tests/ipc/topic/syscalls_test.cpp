@@ -4,10 +4,8 @@
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -25,8 +23,7 @@
 namespace halyard {
 namespace {
 
-using ipc::testing::open_descriptors;
-using ipc::testing::Peer;
+using namespace ipc::testing;
 using namespace std::chrono_literals;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -78,9 +75,7 @@ Options options() {
 // Sends frames 1.. to `count`, after warming up with as many as the topic is deep.
 TEST(Peer, DISABLED_steady_sender) {
   const Options wanted = options();
-  TopicConfig config;
-  config.role = TopicRole::publisher;
-  auto topic = *Topic<Tensor>::create(wanted.name, config);
+  auto topic = *Topic<Tensor>::create(wanted.name, {.role = TopicRole::publisher});
   Peer::tell("joined");
   Peer::next();
   const auto send = [&](std::uint64_t number) {
@@ -118,9 +113,7 @@ TEST(Peer, DISABLED_steady_sender) {
 // Receives until it has seen frame `count`, polling.
 TEST(Peer, DISABLED_steady_receiver) {
   const Options wanted = options();
-  TopicConfig config;
-  config.role = TopicRole::subscriber;
-  auto topic = *Topic<Tensor>::create(wanted.name, config);
+  auto topic = *Topic<Tensor>::create(wanted.name, {.role = TopicRole::subscriber});
   Peer::tell("joined");
   std::uint64_t received = 0;
   std::uint64_t torn = 0;

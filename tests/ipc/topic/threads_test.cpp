@@ -29,10 +29,7 @@ struct Numbered {
 class Threads : public ::testing::Test {
  protected:
   static TopicConfig with_depth(std::uint32_t depth, Overflow overflow, TopicRole role) {
-    TopicConfig config;
-    config.depth = depth;
-    config.overflow = overflow;
-    config.role = role;
+    const TopicConfig config{.depth = depth, .overflow = overflow, .role = role};
     return config;
   }
 };
@@ -186,7 +183,7 @@ TEST_F(Threads, hold_frames_alone) {
   ASSERT_TRUE(sender.send(*handle));
   std::vector<std::optional<TensorHandle>> held;
   for (auto& receiver : receivers) {
-    auto got = receiver.recv_handle();
+    const auto got = receiver.recv_handle();
     ASSERT_TRUE(got);
     held.emplace_back(*got);
   }

@@ -2,7 +2,6 @@
 // Topics whose endpoints keep different paces, come late, idle, or send and receive at once: each
 // message that the depth allows arrives, what is lost is counted, and the rule stays the same.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,6 +10,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "ipc/helpers.h"
 #include "topics.h"
 
 namespace halyard {
@@ -18,6 +18,7 @@ namespace {
 
 using namespace ipc::testing;
 using namespace std::chrono_literals;
+using namespace test;  // NOLINT: its helpers are what tests are written in
 
 std::uint64_t number_of(const TensorHandle& handle) {
   return (*handle.data_as<const std::uint64_t>())[0];
@@ -37,11 +38,8 @@ std::vector<std::uint64_t> numbers_of(Topic<Command>& topic) {
 
 // 20 Hz under 200 Hz: each poll finds the newest frame, and knows exactly what it has missed.
 TEST_F(Topics, give_slow_readers_the_newest_frame_on_every_poll) {
-  const std::string name = next_name();
   auto sender = join<Tensor>(name);
-  TopicConfig config;
-  config.latest_only = true;
-  auto receiver = join<Tensor>(name, config);
+  auto receiver = join<Tensor>(name, {.latest_only = true});
   std::atomic<std::uint64_t> sent{0};
   std::atomic<bool> stops{false};
   std::thread publisher([&] {
@@ -73,11 +71,11 @@ TEST_F(Topics, give_slow_readers_the_newest_frame_on_every_poll) {
 
 TEST_F(Topics, reach_others_from_endpoints_that_send_and_receive) {
   for (const bool receives_own : {false, true}) {
-    const std::string name = next_name();
+    const std::string topic = next_name();
     TopicConfig config = with_depth(8);
     config.receives_own = receives_own;
-    auto both = join<Command>(name, config);
-    auto other = join<Command>(name);
+    auto both = join<Command>(topic, config);
+    auto other = join<Command>(topic);
     ASSERT_TRUE(both.send({100, 0, 0}));
     ASSERT_TRUE(other.send({200, 0, 0}));
     const std::vector<std::uint64_t> first =
@@ -101,10 +99,10 @@ TEST_F(Topics, keep_their_rule_when_others_join) {
   using Numbers = std::vector<std::uint64_t>;
   for (const Overflow overflow : {Overflow::drop_oldest, Overflow::drop_newest}) {
     const bool is_oldest = overflow == Overflow::drop_oldest;
-    const std::string name = next_name();
+    const std::string topic = next_name();
     TopicConfig config = with_depth(4, overflow);
     config.role = TopicRole::publisher;
-    auto sender = join<Command>(name, config);
+    auto sender = join<Command>(topic, config);
     config.role = TopicRole::subscriber;
     std::vector<Topic<Command>> readers;
     std::optional<Topic<Command>> second;
@@ -113,14 +111,14 @@ TEST_F(Topics, keep_their_rule_when_others_join) {
       // One that comes in the middle gets what is sent from then on, and takes nothing away.
       if (round < 2) {
         ASSERT_TRUE(sender.send({99, 0, 0}));
-        readers.push_back(join<Command>(name, config));
+        readers.push_back(join<Command>(topic, config));
         for (auto& reader : readers)
           EXPECT_EQ(numbers_of(reader), &reader == &readers.back() ? Numbers() : Numbers{99});
       }
       if (round == 2) {
         TopicConfig sends = with_depth(4, overflow);
         sends.role = TopicRole::publisher;
-        second.emplace(join<Command>(name, sends));
+        second.emplace(join<Command>(topic, sends));
       }
       for (std::uint64_t i = 0; i < 6; ++i)
         EXPECT_EQ(sender.send({i, 0, 0}).has_value(), is_oldest || i < 4);
@@ -135,11 +133,8 @@ TEST_F(Topics, keep_their_rule_when_others_join) {
 
 // No lease runs out: who is silent for long is still there.
 TEST_F(Topics, keep_endpoints_that_are_idle) {
-  const std::string name = next_name();
-  auto sender = join<Command>(name);
-  auto receiver = join<Command>(name);
-  Peer peer("tensor_endpoint", name + "_frames");
-  ASSERT_EQ(peer.hear(), "joined");
+  auto [sender, receiver] = join_twice<Command>();
+  Peer peer("tensor_endpoint", name + "_frames", "joined");
   auto frames = join<Tensor>(name + "_frames");
   std::this_thread::sleep_for(5500ms);
   auto late = join<Command>(name);
@@ -154,15 +149,13 @@ TEST_F(Topics, keep_endpoints_that_are_idle) {
 
 // Frames of a pool that the receiver has never opened, more of them than the pool has slots.
 TEST_F(Topics, carry_frames_of_any_pool) {
-  const std::string name = next_name();
   TensorPoolConfig config = TensorPoolConfig::small();
   config.max_slots = 16;
   const auto pool = *TensorPool::create(7001, config);
   {
     auto sender = join<Tensor>(name, with_depth(4));
     auto here = join<Tensor>(name);
-    Peer peer("tensor_endpoint", name);
-    ASSERT_EQ(peer.hear(), "joined");
+    Peer peer("tensor_endpoint", name, "joined");
     for (int i = 0; i < 100; ++i) {
       const auto handle = pool->alloc({1000}, DType::u8);
       ASSERT_TRUE(handle) << i << ": " << handle.error().message();
@@ -181,7 +174,6 @@ TEST_F(Topics, carry_frames_of_any_pool) {
 
 // Messages of bytes go through slots: more of them, larger than any ring, than the pool has slots.
 TEST_F(Topics, carry_more_large_messages_than_slots) {
-  const std::string name = next_name();
   TopicConfig config = with_depth(4);
   config.pool = TensorPoolConfig::small();
   config.pool->max_slots = 16;
@@ -191,9 +183,8 @@ TEST_F(Topics, carry_more_large_messages_than_slots) {
     const std::vector<std::byte> bytes(50'000, std::byte(i));
     const auto sent = sender.send(bytes);
     ASSERT_TRUE(sent) << i << ": " << sent.error().message();
-    const auto got = receiver.recv();
-    ASSERT_TRUE(got) << receiver.stats().last_error.message();
-    ASSERT_EQ(*got, bytes);
+    const auto got = receive(receiver);
+    ASSERT_EQ(got, bytes);
   }
 }
 
@@ -220,9 +211,7 @@ namespace {
 
 // "Nothing there" and "one that is no good" are not the same: a loop until nothing comes gets all.
 TEST_F(Topics, pass_over_what_is_malformed) {
-  const std::string name = next_name();
-  auto sender = join<Picky>(name);
-  auto receiver = join<Picky>(name);
+  auto [sender, receiver] = join_twice<Picky>();
   for (std::uint64_t i = 0; i < 6; ++i)
     ASSERT_TRUE(sender.send({i, *sender.alloc_tensor({8}, DType::u8)}));
   std::vector<std::uint64_t> numbers;
@@ -261,23 +250,18 @@ TEST_F(Topics, have_pools_of_their_own_whatever_their_names) {
 // What sending and receiving take does not depend on the size of the frame: of the 16384 pages of
 // this one nobody looks at another than the test does.
 TEST_F(Topics, send_without_a_look_at_the_pages_of_a_frame) {
-  const std::string name = next_name();
   auto sender = join<Tensor>(name, with_depth(4));
   auto receiver = join<Tensor>(name);
-  rusage before = {};
-  rusage after = {};
-  ::getrusage(RUSAGE_THREAD, &before);
-  for (int i = 0; i < 10; ++i) {
-    const auto handle = sender.alloc_tensor({std::size_t{64} << 20U}, DType::u8);
-    ASSERT_TRUE(handle) << handle.error().message();
-    handle->data_slice_mut()->front() = std::byte(i);
-    ASSERT_TRUE(sender.send(*handle));
-    const auto got = receiver.recv();
-    ASSERT_TRUE(got);
-    EXPECT_EQ(TensorHandle::of(*got)->data_slice()->front(), std::byte(i));
-  }
-  ::getrusage(RUSAGE_THREAD, &after);
-  EXPECT_LT(after.ru_minflt - before.ru_minflt, 500);
+  const long faults = test::page_faults_of([&] {
+    for (int i = 0; i < 10; ++i) {
+      const auto handle = value_of(sender.alloc_tensor({std::size_t{64} << 20U}, DType::u8));
+      handle.data_slice_mut()->front() = std::byte(i);
+      ASSERT_TRUE(sender.send(handle));
+      const Tensor got = receive(receiver);
+      EXPECT_EQ(TensorHandle::of(got)->data_slice()->front(), std::byte(i));
+    }
+  });
+  EXPECT_LT(faults, 500);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <thread>
 
+#include "ipc/helpers.h"
 #include "support/result.h"
 #include "topics.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 using namespace ipc::testing;
 using namespace std::chrono_literals;
+using namespace test;  // NOLINT: its helpers are what tests are written in
 
 // Joins topic `arguments` for tensors, and does what it is told.
 TEST(Peer, DISABLED_tensor_endpoint) {
@@ -59,17 +61,14 @@ TEST(Peer, DISABLED_tensor_endpoint) {
 }
 
 TEST_F(Topics, carry_plain_structs) {
-  const std::string name = next_name();
-  auto sender = join<Command>(name);
-  auto receiver = join<Command>(name);
+  auto [sender, receiver] = join_twice<Command>();
   EXPECT_TRUE(receiver.recv().is_empty());
   for (std::uint64_t i = 0; i < 10; ++i)
     ASSERT_TRUE(sender.send({i, 0.5F, 7}));
   for (std::uint64_t i = 0; i < 10; ++i) {
-    const auto got = receiver.recv();
-    ASSERT_TRUE(got);
-    EXPECT_EQ(got->number, i);
-    EXPECT_EQ(got->speed, 0.5F);
+    const auto got = receive(receiver);
+    EXPECT_EQ(got.number, i);
+    EXPECT_EQ(got.speed, 0.5F);
   }
   EXPECT_TRUE(receiver.recv().is_empty());
   EXPECT_TRUE(sender.recv().is_empty()) << "what it sends, it does not receive";
@@ -87,7 +86,6 @@ struct AlsoNamed {
 };
 
 TEST_F(Topics, know_structs_by_the_names_that_they_say) {
-  const std::string name = next_name();
   auto sender = join<Named>(name);
   auto receiver = join<AlsoNamed>(name);
   ASSERT_TRUE(sender.send({7}));
@@ -96,11 +94,10 @@ TEST_F(Topics, know_structs_by_the_names_that_they_say) {
   const auto type = MessageType::plain("test.Named", sizeof(Named), alignof(Named));
   EXPECT_TRUE(TopicEndpoint::create(name, type));
   const auto wider = MessageType::plain("test.Named", sizeof(Named), 8);
-  EXPECT_EQ(code_of(TopicEndpoint::create(name, wider)), Errc::exists);
+  EXPECT_FAILS(TopicEndpoint::create(name, wider), Errc::exists);
 }
 
 TEST_F(Topics, count_what_is_lost) {
-  const std::string name = next_name();
   auto sender = join<Command>(name, with_depth(4));
   auto receiver = join<Command>(name);
   for (std::uint64_t i = 0; i < 10; ++i)
@@ -117,29 +114,24 @@ TEST_F(Topics, count_what_is_lost) {
 }
 
 TEST_F(Topics, carry_tensors_without_a_copy) {
-  const std::string name = next_name();
-  auto sender = join<Tensor>(name);
-  auto receiver = join<Tensor>(name);
+  auto [sender, receiver] = join_twice<Tensor>();
   const CopyStats before = copy_stats();
-  auto handle = sender.alloc_tensor({4, 5}, DType::f32);
-  ASSERT_TRUE(handle) << handle.error().message();
-  (*handle->data_as<float>())[19] = 3;
-  ASSERT_TRUE(sender.send_handle(*handle));
-  EXPECT_EQ(code_of(handle->data_slice_mut()), Errc::permission) << "published is read-only";
+  auto handle = value_of(sender.alloc_tensor({4, 5}, DType::f32));
+  (*handle.data_as<float>())[19] = 3;
+  ASSERT_TRUE(sender.send_handle(handle));
+  EXPECT_FAILS(handle.data_slice_mut(), Errc::permission) << "published is read-only";
   const auto got = receiver.recv_handle();
   ASSERT_TRUE(got) << receiver.stats().last_error.message();
   EXPECT_EQ(got->shape().size(), 2U);
   EXPECT_EQ((*got->data_as<const float>())[19], 3);
-  EXPECT_EQ(got->data_slice()->data(), handle->data_slice()->data()) << "the same bytes";
+  EXPECT_EQ(got->data_slice()->data(), handle.data_slice()->data()) << "the same bytes";
   EXPECT_EQ(copy_stats().copies, before.copies);
   EXPECT_EQ(sender.stats().copied, 0U);
 }
 
 TEST_F(Topics, carry_frames_between_processes) {
-  const std::string name = next_name();
   auto sender = join<Tensor>(name, with_depth(8));
-  Peer peer("tensor_endpoint", name);
-  ASSERT_EQ(peer.hear(), "joined");
+  Peer peer("tensor_endpoint", name, "joined");
   for (int i = 0; i < 8; ++i) {
     const auto handle = *sender.alloc_tensor({480, 640, 3}, DType::u8);
     std::memset(handle.data_slice_mut()->data(), i + 1, handle.size_bytes());
@@ -168,25 +160,20 @@ TEST_F(Topics, carry_frames_between_processes) {
 }
 
 TEST_F(Topics, forward_frames_of_others) {
-  const std::string name = next_name();
   auto here = join<Tensor>(name);
-  Peer one("tensor_endpoint", name);
-  ASSERT_EQ(one.hear(), "joined");
-  Peer two("tensor_endpoint", name);
-  ASSERT_EQ(two.hear(), "joined");
+  Peer one("tensor_endpoint", name, "joined");
+  Peer two("tensor_endpoint", name, "joined");
   ASSERT_EQ(one.ask("send 9"), "sent");
   EXPECT_EQ(two.ask("recv 1000"), "frame 9 9 lost 0");
   ASSERT_EQ(two.ask("forward"), "sent");
   EXPECT_EQ(one.ask("recv 1000"), "frame 9 9 lost 0") << "its own frame comes back";
   for (int i = 0; i < 2; ++i) {
-    const auto got = here.recv_for(5s);
-    ASSERT_TRUE(got);
-    EXPECT_EQ(std::to_integer<int>(got->map(Access::read)->data()[5]), 9);
+    const auto got = receive(here, 5s);
+    EXPECT_EQ(std::to_integer<int>(got.map(Access::read)->data()[5]), 9);
   }
 }
 
 TEST_F(Topics, late_subscribers_get_the_history) {
-  const std::string name = next_name();
   TopicConfig config = with_depth(8);
   config.history = 3;
   auto sender = join<Command>(name, config);
@@ -203,11 +190,8 @@ TEST_F(Topics, late_subscribers_get_the_history) {
 }
 
 TEST_F(Topics, latest_only_gives_the_newest) {
-  const std::string name = next_name();
   auto sender = join<Command>(name);
-  TopicConfig config;
-  config.latest_only = true;
-  auto receiver = join<Command>(name, config);
+  auto receiver = join<Command>(name, {.latest_only = true});
   for (std::uint64_t i = 0; i < 10; ++i)
     ASSERT_TRUE(sender.send({i, 0, 0}));
   const auto got = receiver.recv();
@@ -217,14 +201,13 @@ TEST_F(Topics, latest_only_gives_the_newest) {
 }
 
 TEST_F(Topics, drop_newest_refuses_what_does_not_fit) {
-  const std::string name = next_name();
   auto sender = join<Command>(name, with_depth(3, Overflow::drop_newest));
   for (int i = 0; i < 10; ++i)
     ASSERT_TRUE(sender.send({0, 0, 0})) << "nobody reads";
   auto receiver = join<Command>(name);
   for (std::uint64_t i = 0; i < 3; ++i)
     ASSERT_TRUE(sender.send({i, 0, 0}));
-  EXPECT_EQ(code_of(sender.send({3, 0, 0})), Errc::exhausted);
+  EXPECT_FAILS(sender.send({3, 0, 0}), Errc::exhausted);
   EXPECT_EQ(receiver.recv()->number, 0U);
   ASSERT_TRUE(sender.send({4, 0, 0}));
   for (const std::uint64_t i : {1, 2, 4})
@@ -234,17 +217,16 @@ TEST_F(Topics, drop_newest_refuses_what_does_not_fit) {
 }
 
 TEST_F(Topics, refuse_what_does_not_fit_together) {
-  const std::string name = next_name();
   auto topic = join<Command>(name, with_depth(4));
   auto other = Topic<std::uint64_t>::create(name);
   EXPECT_FAILS(other, Errc::exists, "Command");
   EXPECT_FAILS(Topic<Command>::create(name, with_depth(5)), Errc::exists, "wanted 5, found 4");
-  EXPECT_EQ(code_of(Topic<Command>::create(name, with_depth(4, Overflow::block))), Errc::exists);
-  EXPECT_EQ(code_of(Topic<Command>::create(next_name(), with_depth(0))), Errc::invalid_argument);
-  EXPECT_EQ(code_of(Topic<Command>::create(next_name(), with_depth(5000))), Errc::invalid_argument);
+  EXPECT_FAILS(Topic<Command>::create(name, with_depth(4, Overflow::block)), Errc::exists);
+  EXPECT_FAILS(Topic<Command>::create(next_name(), with_depth(0)), Errc::invalid_argument);
+  EXPECT_FAILS(Topic<Command>::create(next_name(), with_depth(5000)), Errc::invalid_argument);
   TopicConfig config = with_depth(4);
   config.history = 5;
-  EXPECT_EQ(code_of(Topic<Command>::create(next_name(), config)), Errc::invalid_argument);
+  EXPECT_FAILS(Topic<Command>::create(next_name(), config), Errc::invalid_argument);
   for (const char* bad : {"", "/a", "a//b", "../a", "a/..", "a b", "a\n", "t\xC3\xA4", "."})
     EXPECT_EQ(code_of(Topic<Command>::create(bad)), Errc::invalid_argument) << bad;
   EXPECT_EQ(code_of(Topic<Command>::create(std::string("a\0b", 3))), Errc::invalid_argument);
@@ -253,7 +235,6 @@ TEST_F(Topics, refuse_what_does_not_fit_together) {
 }
 
 TEST_F(Topics, count_their_endpoints) {
-  const std::string name = next_name();
   TopicConfig config;
   config.max_endpoints = 64;
   config.role = TopicRole::subscriber;
@@ -276,7 +257,6 @@ TEST_F(Topics, count_their_endpoints) {
 }
 
 TEST_F(Topics, last_messages_outlive_their_publisher) {
-  const std::string name = next_name();
   auto receiver = join<Tensor>(name);
   {
     auto sender = join<Tensor>(name);
@@ -292,90 +272,72 @@ TEST_F(Topics, last_messages_outlive_their_publisher) {
     EXPECT_EQ(std::to_integer<int>(got->map(Access::read)->data()[0]), i);
   }
   {
-    Peer peer("tensor_endpoint", name);
-    ASSERT_EQ(peer.hear(), "joined");
+    Peer peer("tensor_endpoint", name, "joined");
     ASSERT_EQ(peer.ask("send 7"), "sent");
     peer.kill();
   }
-  const auto got = receiver.recv_for(1s);
-  ASSERT_TRUE(got) << receiver.stats().last_error.message();
-  EXPECT_EQ(std::to_integer<int>(got->map(Access::read)->data()[900'000]), 7);
+  const auto got = receive(receiver, 1s);
+  EXPECT_EQ(std::to_integer<int>(got.map(Access::read)->data()[900'000]), 7);
 }
 
 TEST_F(Topics, carry_images_as_images) {
-  const std::string name = next_name();
-  auto sender = join<Tensor>(name);
-  auto receiver = join<Tensor>(name);
+  auto [sender, receiver] = join_twice<Tensor>();
   for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::rgb, PixelFormat::planar_rgb,
                                    PixelFormat::i420, PixelFormat::grey, PixelFormat::yuyv}) {
-    auto handle = (*sender.pool())->alloc_image(64, 48, format);
-    ASSERT_TRUE(handle) << handle.error().message();
-    handle->set_colorimetry(Colorimetry::jpeg());
-    handle->set_orientation({Flip::horizontal, Rotation::cw270});
-    handle->set_name("left camera");
-    ASSERT_TRUE(sender.send(*handle));
-    const auto got = receiver.recv();
-    ASSERT_TRUE(got) << receiver.stats().last_error.message();
-    EXPECT_EQ(got->format(), format);
-    EXPECT_EQ(got->width(), 64U);
-    EXPECT_EQ(got->height(), 48U);
-    EXPECT_EQ(got->colorimetry(), Colorimetry::jpeg());
-    EXPECT_EQ(got->orientation(), (Orientation{Flip::horizontal, Rotation::cw270}));
-    EXPECT_EQ(got->name(), "left camera");
-    EXPECT_EQ(got->plane_count(), handle->plane_count());
+    auto handle = value_of((*sender.pool())->alloc_image(64, 48, format));
+    handle.set_colorimetry(Colorimetry::jpeg());
+    handle.set_orientation({Flip::horizontal, Rotation::cw270});
+    handle.set_name("left camera");
+    ASSERT_TRUE(sender.send(handle));
+    const auto got = receive(receiver);
+    EXPECT_EQ(got.format(), format);
+    EXPECT_EQ(got.width(), 64U);
+    EXPECT_EQ(got.height(), 48U);
+    EXPECT_EQ(got.colorimetry(), Colorimetry::jpeg());
+    EXPECT_EQ(got.orientation(), (Orientation{Flip::horizontal, Rotation::cw270}));
+    EXPECT_EQ(got.name(), "left camera");
+    EXPECT_EQ(got.plane_count(), handle.plane_count());
   }
   auto whole = *(*sender.pool())->alloc_image(64, 48, PixelFormat::nv12);
-  const auto part = whole.slice({8, 8, 16, 16});
-  ASSERT_TRUE(part);
-  ASSERT_TRUE(sender.send(*part));
-  const auto got = receiver.recv();
-  ASSERT_TRUE(got) << receiver.stats().last_error.message();
-  EXPECT_EQ(got->width(), 16U);
-  EXPECT_EQ(got->row_stride_bytes(), whole.row_stride_bytes());
+  const auto part = value_of(whole.slice({8, 8, 16, 16}));
+  ASSERT_TRUE(sender.send(part));
+  const auto got = receive(receiver);
+  EXPECT_EQ(got.width(), 16U);
+  EXPECT_EQ(got.row_stride_bytes(), whole.row_stride_bytes());
 }
 
 TEST_F(Topics, copy_what_lies_in_no_pool_and_count_it) {
-  const std::string name = next_name();
-  auto sender = join<Tensor>(name);
-  auto receiver = join<Tensor>(name);
+  auto [sender, receiver] = join_twice<Tensor>();
   Tensor heap = *Tensor::create(DType::i8, {2, 3}, Memory::mem);
   ASSERT_TRUE(heap.set_quantization(Quantization::per_tensor(0.5F, -3)));
   ASSERT_TRUE(sender.send(heap));
-  const auto got = receiver.recv();
-  ASSERT_TRUE(got);
-  EXPECT_EQ(got->quantization(), heap.quantization());
+  const auto got = receive(receiver);
+  EXPECT_EQ(got.quantization(), heap.quantization());
   EXPECT_EQ(sender.stats().copied, 1U);
   EXPECT_EQ(sender.stats().copied_bytes, 6U);
   Tensor photo = *Tensor::create_image(8, 4, PixelFormat::rgb, DType::u8, Memory::mem);
   photo.set_orientation({Flip::none, Rotation::cw90});
   ASSERT_TRUE(sender.send(photo));
-  const auto shown = receiver.recv();
-  ASSERT_TRUE(shown);
-  EXPECT_EQ(shown->orientation(), photo.orientation());
+  const auto shown = receive(receiver);
+  EXPECT_EQ(shown.orientation(), photo.orientation());
   EXPECT_EQ(sender.stats().copied, 2U);
 }
 
 TEST_F(Topics, carry_bytes) {
-  const std::string name = next_name();
-  auto sender = join<std::vector<std::byte>>(name);
-  auto receiver = join<std::vector<std::byte>>(name);
+  auto [sender, receiver] = join_twice<std::vector<std::byte>>();
   for (const std::size_t size : {0U, 1U, 100U, 3'000'000U}) {
     const std::vector<std::byte> bytes(size, std::byte(size));
     ASSERT_TRUE(sender.send(bytes));
-    const auto got = receiver.recv();
-    ASSERT_TRUE(got) << receiver.stats().last_error.message();
-    EXPECT_EQ(*got, bytes);
+    const auto got = receive(receiver);
+    EXPECT_EQ(got, bytes);
   }
 }
 
 TEST_F(Topics, million_sends_leave_nothing_behind) {
-  const std::string name = next_name();
-  auto sender = join<Tensor>(name);
-  auto receiver = join<Tensor>(name);
+  auto [sender, receiver] = join_twice<Tensor>();
   for (int i = 0; i < 1'000'000; ++i) {
-    const auto handle = sender.alloc_tensor({100}, DType::u8);
-    ASSERT_TRUE(handle) << handle.error().message();
-    ASSERT_TRUE(sender.send(*handle));
+    const auto handle = value_of(sender.alloc_tensor({100}, DType::u8));
+    ASSERT_TRUE(sender.send(handle));
     if (i % 3 != 0) {
       ASSERT_TRUE(receiver.recv());
     }

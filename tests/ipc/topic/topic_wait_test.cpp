@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "halyard/wait_set.h"
+#include "ipc/helpers.h"
 #include "topics.h"
 
 namespace halyard {
@@ -21,9 +22,9 @@ namespace {
 
 using namespace ipc::testing;
 using namespace std::chrono_literals;
+using namespace test;  // NOLINT: its helpers are what tests are written in
 
 TEST_F(Topics, wake_who_waits) {
-  const std::string name = next_name();
   auto receiver = join<Command>(name);
   EXPECT_FALSE(receiver.wait_for(0ns));
   EXPECT_FALSE(receiver.wait_for(20ms));
@@ -33,8 +34,7 @@ TEST_F(Topics, wake_who_waits) {
       if (receiver.recv_for(20s)) ++got;
     }
   });
-  auto one = join<Command>(name);
-  auto two = join<Command>(name);
+  auto [one, two] = join_twice<Command>();
   for (std::uint64_t i = 0; i < 100; ++i) {
     ASSERT_TRUE(one.send({i, 0, 0}));
     ASSERT_TRUE(two.send({i, 0, 0}));
@@ -46,7 +46,6 @@ TEST_F(Topics, wake_who_waits) {
 }
 
 TEST_F(Topics, have_a_descriptor_for_event_loops) {
-  const std::string name = next_name();
   auto receiver = join<Command>(name);
   auto sender = join<Command>(name);
   ASSERT_TRUE(sender.send({1, 0, 0}));
@@ -100,11 +99,11 @@ Task take_messages(WaitSet& set, Topic<Command>& topic, int count,
 }
 
 TEST_F(Topics, are_awaited_by_coroutines) {
-  const std::string names[] = {next_name(), next_name()};
-  auto one = join<Command>(names[0]);
-  auto two = join<Command>(names[1]);
-  auto to_one = join<Command>(names[0]);
-  auto to_two = join<Command>(names[1]);
+  const std::string second_name = next_name();
+  auto one = join<Command>(name);
+  auto two = join<Command>(second_name);
+  auto to_one = join<Command>(name);
+  auto to_two = join<Command>(second_name);
   auto set = *WaitSet::create();
   ASSERT_TRUE(set.add(one, 1));
   ASSERT_TRUE(set.add(two, 2));
@@ -131,9 +130,7 @@ TEST_F(Topics, are_awaited_by_coroutines) {
 }
 
 TEST_F(Topics, are_awaited_by_coroutines_that_end_before) {
-  const std::string name = next_name();
-  auto topic = join<Command>(name);
-  auto sender = join<Command>(name);
+  auto [topic, sender] = join_twice<Command>();
   auto set = *WaitSet::create();
   std::vector<std::uint64_t> got;
   const Task outside = take_messages(set, topic, 1, got);
@@ -163,9 +160,7 @@ Task take_and_end(WaitSet& set, Topic<Command>& topic, std::optional<Task>& othe
 }
 
 TEST_F(Topics, are_awaited_by_coroutines_that_end_each_other) {
-  const std::string name = next_name();
-  auto topic = join<Command>(name);
-  auto sender = join<Command>(name);
+  auto [topic, sender] = join_twice<Command>();
   auto set = *WaitSet::create();
   ASSERT_TRUE(set.add(topic, 1));
   std::vector<std::uint64_t> got;
@@ -179,62 +174,59 @@ TEST_F(Topics, are_awaited_by_coroutines_that_end_each_other) {
 }
 
 TEST_F(Topics, are_waited_for_in_a_set) {
-  const std::string first = next_name();
   const std::string second = next_name();
-  auto one = join<Command>(first);
+  auto one = join<Command>(name);
   auto two = join<Command>(second);
-  auto to_one = join<Command>(first);
+  auto to_one = join<Command>(name);
   auto to_two = join<Command>(second);
-  auto set = WaitSet::create();
-  ASSERT_TRUE(set);
-  ASSERT_TRUE(set->add(one, 1));
-  ASSERT_TRUE(set->add(two, 2));
-  EXPECT_EQ(code_of(set->add(two, 2)), Errc::exists);
-  EXPECT_TRUE(set->wait(0ns)->empty());
-  EXPECT_TRUE(set->wait(20ms)->empty());
+  auto set = value_of(WaitSet::create());
+  ASSERT_TRUE(set.add(one, 1));
+  ASSERT_TRUE(set.add(two, 2));
+  EXPECT_FAILS(set.add(two, 2), Errc::exists);
+  EXPECT_TRUE(set.wait(0ns)->empty());
+  EXPECT_TRUE(set.wait(20ms)->empty());
   using Tokens = std::vector<std::uint64_t>;
   for (int i = 0; i < 100; ++i) {
     std::thread sender([&] {
       if (i % 2 == 0) std::this_thread::sleep_for(1ms);
       EXPECT_TRUE(to_two.send({}));
     });
-    EXPECT_EQ(*set->wait(20s), Tokens{2});
+    EXPECT_EQ(*set.wait(20s), Tokens{2});
     sender.join();
-    EXPECT_EQ(*set->wait(0ns), Tokens{2}) << "until it is read";
+    EXPECT_EQ(*set.wait(0ns), Tokens{2}) << "until it is read";
     EXPECT_TRUE(two.recv());
-    EXPECT_TRUE(set->wait(0ns)->empty());
+    EXPECT_TRUE(set.wait(0ns)->empty());
   }
   EXPECT_TRUE(to_one.send({}));
   EXPECT_TRUE(to_two.send({}));
-  EXPECT_EQ(*set->wait(20s), (Tokens{1, 2}));
-  EXPECT_TRUE(set->remove(1));
-  EXPECT_FALSE(set->remove(1));
-  EXPECT_EQ(*set->wait(20s), Tokens{2});
+  EXPECT_EQ(*set.wait(20s), (Tokens{1, 2}));
+  EXPECT_TRUE(set.remove(1));
+  EXPECT_FALSE(set.remove(1));
+  EXPECT_EQ(*set.wait(20s), Tokens{2});
   EXPECT_TRUE(two.recv());
-  EXPECT_EQ(code_of(set->add_timer(0ns, 3)), Errc::invalid_argument);
-  EXPECT_EQ(code_of(set->add_fd(-1, 3)), Errc::invalid_argument);
-  ASSERT_TRUE(set->add_timer(10ms, 3));
-  EXPECT_EQ(*set->wait(20s), Tokens{3});
+  EXPECT_FAILS(set.add_timer(0ns, 3), Errc::invalid_argument);
+  EXPECT_FAILS(set.add_fd(-1, 3), Errc::invalid_argument);
+  ASSERT_TRUE(set.add_timer(10ms, 3));
+  EXPECT_EQ(*set.wait(20s), Tokens{3});
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-  EXPECT_TRUE(set->remove(3));
-  ASSERT_TRUE(set->add_fd(ends[0], 4));
-  EXPECT_TRUE(set->wait(0ns)->empty());
+  EXPECT_TRUE(set.remove(3));
+  ASSERT_TRUE(set.add_fd(ends[0], 4));
+  EXPECT_TRUE(set.wait(0ns)->empty());
   ASSERT_EQ(::write(ends[1], "x", 1), 1);
-  EXPECT_EQ(*set->wait(20s), Tokens{4});
+  EXPECT_EQ(*set.wait(20s), Tokens{4});
   ::close(ends[0]);
   ::close(ends[1]);
 }
 
 TEST_F(Topics, block_waits_for_the_slowest) {
-  const std::string name = next_name();
   auto sender = join<Command>(name, with_depth(2, Overflow::block));
   auto receiver = join<Command>(name);
   ASSERT_TRUE(sender.send({0, 0, 0}));
   ASSERT_TRUE(sender.send({1, 0, 0}));
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(code_of(sender.send_for({2, 0, 0}, 0ns)), Errc::timeout);
-  EXPECT_EQ(code_of(sender.send_for({2, 0, 0}, 50ms)), Errc::timeout);
+  EXPECT_FAILS(sender.send_for({2, 0, 0}, 0ns), Errc::timeout);
+  EXPECT_FAILS(sender.send_for({2, 0, 0}, 50ms), Errc::timeout);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 50ms);
   std::thread reader([&] {
     for (std::uint64_t i = 0; i < 1002; ++i) {
@@ -251,35 +243,29 @@ TEST_F(Topics, block_waits_for_the_slowest) {
 
 // What it sends it finds again; others count as before.
 TEST_F(Topics, receive_what_they_send_where_they_ask_for_it) {
-  const std::string name = next_name();
-  TopicConfig config;
-  config.receives_own = true;
-  auto both = join<Tensor>(name, config);
+  auto both = join<Tensor>(name, {.receives_own = true});
   auto other = join<Tensor>(name);
-  auto handle = both.alloc_tensor({4}, DType::u8);
-  ASSERT_TRUE(handle);
-  ASSERT_TRUE(both.send(*handle));
-  auto own = both.recv_for(std::chrono::seconds(5));
-  ASSERT_TRUE(own);
-  EXPECT_EQ(TensorHandle::of(*own)->data_slice()->data(), handle->data_slice()->data());
+  auto handle = value_of(both.alloc_tensor({4}, DType::u8));
+  ASSERT_TRUE(both.send(handle));
+  auto own = receive(both, std::chrono::seconds(5));
+  EXPECT_EQ(TensorHandle::of(own)->data_slice()->data(), handle.data_slice()->data());
   EXPECT_TRUE(other.recv());
   EXPECT_FALSE(both.recv());
   EXPECT_EQ(both.stats().subscribers, 1U);
   EXPECT_EQ(both.stats().received, 1U);
   EXPECT_FALSE(other.send(Tensor()));
-  ASSERT_TRUE(other.send(*handle));
+  ASSERT_TRUE(other.send(handle));
   EXPECT_FALSE(other.recv()) << "it has not asked for its own";
   EXPECT_TRUE(both.recv());
 }
 
 TEST_F(Topics, wait_for_room_that_they_alone_can_make) {
-  const std::string name = next_name();
   TopicConfig config = with_depth(2, Overflow::block);
   config.receives_own = true;
   auto both = join<Command>(name, config);
   ASSERT_TRUE(both.send({1, 0, 0}));
   ASSERT_TRUE(both.send({2, 0, 0}));
-  EXPECT_EQ(code_of(both.send_for({3, 0, 0}, std::chrono::milliseconds(20))), Errc::timeout);
+  EXPECT_FAILS(both.send_for({3, 0, 0}, std::chrono::milliseconds(20)), Errc::timeout);
   ASSERT_TRUE(both.recv());
   EXPECT_TRUE(both.send({3, 0, 0}));
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "halyard/topic.h"
+#include "ipc/helpers.h"
 #include "ipc/peer.h"
 #include "support/result.h"
 
@@ -21,21 +22,24 @@ struct Command {
 
 class Topics : public ::testing::Test {
  protected:
+  /// A topic of this test alone.
+  const std::string name = next_name();
+
   static std::string next_name() {
     static int last = 0;
     return "test/topic_" + std::to_string(++last);
   }
   template <class T>
   static Topic<T> join(const std::string& name, const TopicConfig& config = {}) {
-    auto topic = Topic<T>::create(name, config);
-    EXPECT_TRUE(topic) << topic.error().message();
-    return *std::move(topic);
+    return test::value_of(Topic<T>::create(name, config));
+  }
+  /// Two endpoints of the test's topic.
+  template <class T>
+  std::pair<Topic<T>, Topic<T>> join_twice(const TopicConfig& config = {}) const {
+    return {join<T>(name, config), join<T>(name, config)};
   }
   static TopicConfig with_depth(std::uint32_t depth, Overflow overflow = Overflow::drop_oldest) {
-    TopicConfig config;
-    config.depth = depth;
-    config.overflow = overflow;
-    return config;
+    return {.depth = depth, .overflow = overflow};
   }
 };
 

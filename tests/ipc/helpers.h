@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests of pools, topics and messages have in common.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "halyard/topic.h"
+
+namespace halyard::test {
+
+/// The value of a result; where it is an error, the test fails here with its message.
+template <class T>
+T value_of(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message());
+  return *std::move(result);
+}
+
+/// A call that must not fail.
+inline void must(const Status& status) {
+  if (!status) throw std::runtime_error(status.error().message());
+}
+
+/// A topic's next message; where none comes in time, the test fails here with the latest error.
+template <class T>
+T receive(Topic<T>& topic, std::chrono::nanoseconds timeout = std::chrono::nanoseconds(0)) {
+  auto received = timeout.count() == 0 ? topic.recv() : topic.recv_for(timeout);
+  if (!received) throw std::runtime_error("nothing came: " + topic.stats().last_error.message());
+  return *std::move(received);
+}
+
+/// Does `work(0)` to `work(count - 1)`, each on a thread of its own, and waits for all.
+template <class Work>
+void on_threads(unsigned count, const Work& work) {
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < count; ++i)
+    threads.emplace_back(work, i);
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
+/// How many pages this thread has touched for the first time during `work`.
+template <class Work>
+long page_faults_of(const Work& work) {
+  rusage before = {};
+  rusage after = {};
+  ::getrusage(RUSAGE_THREAD, &before);
+  work();
+  ::getrusage(RUSAGE_THREAD, &after);
+  return after.ru_minflt - before.ru_minflt;
+}
+
+}  // namespace halyard::test
