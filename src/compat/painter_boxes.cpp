@@ -102,7 +102,7 @@ Status draw_outlines(const PaintCall& call, std::span<const Detection> boxes, st
 }
 
 Status draw_boxes_alone(const PaintCall& call, std::span<const Detection> boxes) {
-  constexpr std::int32_t band = 16;
+  constexpr std::int32_t band = 64;
   std::optional<TensorMap> background;
   if (call.masks.background != nullptr) {
     HALYARD_TRY(background, call.masks.background->map(Access::read));

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/text/format_error.h"
+#include "draw/fill_rows.h"
 
 namespace halyard::draw {
 namespace {
@@ -59,56 +60,21 @@ int covered(int block, int begin, int end, int extent) noexcept {
   return int{first >= begin && first < end} + int{second >= begin && second < end};
 }
 
-// Whole pixels of 1, 3 or 4 bytes, repeated. A byte p becomes (p & keep) | value; alpha is kept.
-struct Pattern {
-  static constexpr std::size_t size = 48;
-  std::array<std::uint8_t, size> value{};
-  std::array<std::uint8_t, size> keep{};
-
-  Pattern(const Ink& ink, std::size_t plane, std::size_t pixel_bytes) noexcept {
-    for (std::size_t i = 0; i < size; ++i) {
-      const std::size_t channel = plane + i % pixel_bytes;
-      value[i] = channel == 3 ? std::uint8_t{0} : ink.bytes[channel];
-      keep[i] = channel == 3 ? std::uint8_t{255} : std::uint8_t{0};
+// Blends `width` pixels of `pixel_bytes` bytes, of which the first `channels` are colours.
+template <std::size_t pixel_bytes, std::size_t channels>
+void blend_row(std::uint8_t* pixel, const std::uint8_t* coverage, int width,
+               const std::uint8_t* color, unsigned ink_alpha) noexcept {
+  for (int x = 0; x < width; ++x, pixel += pixel_bytes) {
+    const unsigned own = coverage[x];
+    if (own == 0) continue;
+    const unsigned alpha = ink_alpha == 255 ? own : divide_by_255(own * ink_alpha);
+    if (alpha == 255) {
+      std::memcpy(pixel, color, channels);
+      continue;
     }
+    for (std::size_t c = 0; c < channels; ++c)
+      pixel[c] = blended(pixel[c], color[c], alpha);
   }
-};
-
-// Loops of fixed length, which compilers vectorize.
-void store_row(std::uint8_t* at, std::size_t count, const Pattern& pattern) noexcept {
-  const auto put = [&](std::size_t i) {
-    at[i] = static_cast<std::uint8_t>((at[i] & pattern.keep[i]) | pattern.value[i]);
-  };
-  for (; count >= Pattern::size; count -= Pattern::size, at += Pattern::size) {
-    for (std::size_t i = 0; i < Pattern::size; ++i)
-      put(i);
-  }
-  for (std::size_t i = 0; i < count; ++i)
-    put(i);
-}
-
-// Rows of `count` bytes: the sides of outlines. The pattern stays in registers.
-template <std::size_t count>
-void store_column(const PixelRows& rows, std::size_t height, const Pattern& pattern) noexcept {
-  std::array<std::uint8_t, count> value, keep;
-  std::memcpy(value.data(), pattern.value.data(), count);
-  std::memcpy(keep.data(), pattern.keep.data(), count);
-  std::uint8_t* at = rows.data;
-  for (; height > 0; --height, at += rows.stride) {
-    for (std::size_t i = 0; i < count; ++i)
-      at[i] = static_cast<std::uint8_t>((at[i] & keep[i]) | value[i]);
-  }
-}
-
-void store_rows(PixelRows rows, std::size_t height, std::size_t count,
-                const Pattern& pattern) noexcept {
-  // Two and three pixels of 4 and of 3 bytes.
-  if (count == 12) return store_column<12>(rows, height, pattern);
-  if (count == 9) return store_column<9>(rows, height, pattern);
-  if (count == 8) return store_column<8>(rows, height, pattern);
-  if (count == 6) return store_column<6>(rows, height, pattern);
-  for (; height > 0; --height, rows.data += rows.stride)
-    store_row(rows.data, count, pattern);
 }
 
 constexpr std::size_t max_rects = 4;
@@ -235,7 +201,7 @@ void Canvas::fill_pixels(const Rect& r, const Ink& ink) const noexcept {
   const auto height = static_cast<std::size_t>(r.height());
   if (ink.alpha == 255) {
     for (std::size_t i = 0; i < color_planes_; ++i)
-      store_rows(at(i, x, y), height, width * pixel_bytes_, Pattern(ink, i, pixel_bytes_));
+      fill_rows(at(i, x, y), width, height, &ink.bytes[i], pixel_bytes_);
     return;
   }
   for (std::size_t done = 0; done < width; done += ones_width) {
@@ -269,33 +235,32 @@ void Canvas::fill_blocks(std::span<const Rect> rects, const Ink& ink) const noex
 
 void Canvas::blend_coverage(int x, int y, const Coverage& coverage, const Ink& ink) const noexcept {
   const Rect r = intersect({x, y, x + coverage.width, y + coverage.height}, clip_);
-  if (r.empty()) return;
-  const auto weight = [&](int px, int py) -> unsigned {
-    const unsigned own = coverage.data[(py - y) * coverage.stride + (px - x)];
-    return ink.alpha == 255 ? own : divide_by_255(own * ink.alpha);
-  };
-  const std::size_t channels = std::min<std::size_t>(pixel_bytes_, 3);
+  if (r.empty() || ink.alpha == 0) return;
+  const auto row = pixel_bytes_ == 4   ? blend_row<4, 3>
+                   : pixel_bytes_ == 3 ? blend_row<3, 3>
+                                       : blend_row<1, 1>;
+  const Coverage part{coverage.data + (r.y0 - y) * coverage.stride + (r.x0 - x), r.width(),
+                      r.height(), coverage.stride};
   for (std::size_t i = 0; i < color_planes_; ++i) {
-    for (int py = r.y0; py < r.y1; ++py) {
-      std::uint8_t* pixel =
-          at(i, static_cast<std::size_t>(r.x0), static_cast<std::size_t>(py)).data;
-      for (int px = r.x0; px < r.x1; ++px, pixel += pixel_bytes_) {
-        const unsigned alpha = weight(px, py);
-        if (alpha == 0) continue;
-        for (std::size_t c = 0; c < channels; ++c)
-          pixel[c] = blended(pixel[c], ink.bytes[i + c], alpha);
-      }
-    }
+    const PixelRows to = at(i, static_cast<std::size_t>(r.x0), static_cast<std::size_t>(r.y0));
+    for (int k = 0; k < part.height; ++k)
+      row(to.data + k * to.stride, part.data + k * part.stride, part.width, &ink.bytes[i],
+          ink.alpha);
   }
-  if (!is_nv12()) return;
+  if (is_nv12()) blend_covered_blocks(r, part, ink);
+}
+
+void Canvas::blend_covered_blocks(const Rect& r, const Coverage& coverage,
+                                  const Ink& ink) const noexcept {
   for (int by = r.y0 / 2; 2 * by < r.y1; ++by) {
     for (int bx = r.x0 / 2; 2 * bx < r.x1; ++bx) {
       unsigned sum = 0;
       for (int k = 0; k < 4; ++k) {
         const int px = std::min(2 * bx + k % 2, size_.width - 1);
         const int py = std::min(2 * by + k / 2, size_.height - 1);
-        const bool is_inside = px >= r.x0 && px < r.x1 && py >= r.y0 && py < r.y1;
-        if (is_inside) sum += weight(px, py);
+        if (px < r.x0 || px >= r.x1 || py < r.y0 || py >= r.y1) continue;
+        sum += divide_by_255(coverage.data[(py - r.y0) * coverage.stride + (px - r.x0)] *
+                             unsigned{ink.alpha});
       }
       blend_chroma_pair(chroma(static_cast<std::size_t>(bx), static_cast<std::size_t>(by)), ink,
                         sum);

@@ -103,19 +103,21 @@ void blend_piece(const Canvas& canvas, const std::vector<Piece>& pieces, std::si
       i + 1 < pieces.size() && pieces[i + 1].joined ? &pieces[i + 1].line : nullptr;
   const Rect box = intersect(bounds(piece.line, radius + 1), canvas.clip());
   if (box.empty()) return;
-  coverage.clear();
+  coverage.resize(static_cast<std::size_t>(box.width()) * static_cast<std::size_t>(box.height()));
+  std::uint8_t* out = coverage.data();
   for (int py = box.y0; py < box.y1; ++py) {
     const float y = static_cast<float>(py) + 0.5F;
     for (int px = box.x0; px < box.x1; ++px) {
       const float x = static_cast<float>(px) + 0.5F;
       const float d = distance(piece.line, x, y);
       const float part = std::clamp(radius + 0.5F - d, 0.0F, 1.0F);
+      *out++ = 0;
+      if (part <= 0) continue;
       // In a tie the later piece draws the pixel, so that each pixel is drawn once.
-      const bool is_other = part > 0 && ((before != nullptr && distance(*before, x, y) < d) ||
-                                         (after != nullptr && distance(*after, x, y) <= d));
-      const long opacity =
-          is_other ? 0 : std::lround(part * piece.opacity * static_cast<float>(ink.alpha));
-      coverage.push_back(static_cast<std::uint8_t>(opacity));
+      if (before != nullptr && distance(*before, x, y) < d) continue;
+      if (after != nullptr && distance(*after, x, y) <= d) continue;
+      out[-1] = static_cast<std::uint8_t>(
+          std::lround(part * piece.opacity * static_cast<float>(ink.alpha)));
     }
   }
   canvas.blend_coverage(box.x0, box.y0, {coverage.data(), box.width(), box.height(), box.width()},
