@@ -60,7 +60,9 @@ TEST_F(OverlayFormats, every_format_of_channels_shows_the_same_colors) {
       };
       const Color got{byte(is_swapped ? 2 : 0), byte(1), byte(is_swapped ? 0 : 2)};
       ASSERT_EQ(got, want(static_cast<int>(i % 160), static_cast<int>(i / 160)));
-      if (channels == 4) ASSERT_EQ(byte(3), test::background);
+      if (channels == 4) {
+        ASSERT_EQ(byte(3), test::background);
+      }
     }
   }
 }
