@@ -11,20 +11,9 @@
 #include <vector>
 
 #include "halyard/topic.h"
+#include "support/value_of.h"
 
 namespace halyard::test {
-
-/// The value of a result; where it is an error, the test fails here with its message.
-template <class T>
-T value_of(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  return *std::move(result);
-}
-
-/// A call that must not fail.
-inline void must(const Status& status) {
-  if (!status) throw std::runtime_error(status.error().message());
-}
 
 /// A topic's next message; where none comes in time, the test fails here with the latest error.
 template <class T>

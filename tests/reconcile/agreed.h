@@ -4,32 +4,21 @@
 
 #include <gtest/gtest.h>
 
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "halyard/buffer_engine.h"
 #include "halyard/negotiated_buffer.h"
 #include "support/result.h"
+#include "support/value_of.h"
 
 namespace halyard::test {
-
-template <class T>
-T value_of(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  return *std::move(result);
-}
 
 /// What a call that must fail says.
 template <class T>
 Error error_of(const Result<T>& result) {
   EXPECT_FALSE(result.has_value());
   return result ? Error() : result.error();
-}
-
-/// A call that must not fail.
-inline void must(const Status& status) {
-  if (!status) throw std::runtime_error(status.error().message());
 }
 
 /// The parties of a list in JSON.
