@@ -217,10 +217,10 @@ struct AllocateOptions {
   CpuAccess cpu_access = CpuAccess::read_write;
   /// Name in the kernel's lists of buffers (DMA-BUF, memfd), truncated to 31 bytes. Need not be
   /// unique.
-  std::string label;
+  std::string label = {};
   /// Names under /dev/dma_heap, or "udmabuf", tried in order. Empty: HALYARD_TENSOR_DMA_HEAP, else
   /// contiguous heaps first, then system, then udmabuf.
-  std::vector<std::string> dma_heaps;
+  std::vector<std::string> dma_heaps = {};
   /// Alignment of the first byte, in addition to 64: up to 2^30 for mem; a divisor of the page size
   /// for the other kinds. Errors: invalid_argument, unsupported.
   std::size_t align_bytes = 64;

@@ -14,7 +14,7 @@
 
 namespace halyard {
 
-/// An enumerator and its name in the source, without its scope.
+/// An enumerator and its name in the source, without its scope. A zero byte follows the name.
 template <class E>
 struct Enumerator {
   std::string_view name;
@@ -26,12 +26,27 @@ namespace detail {
 // The name of `value`; empty where E has none. The compiler's text of this function holds
 // "value = halyard::Fit::cover", and where there is no such enumerator "value = (halyard::Fit)9".
 template <class E, E value>
-consteval std::string_view name_of_enumerator() {
+consteval std::string_view find_enumerator_name() {
   std::string_view text = __PRETTY_FUNCTION__;
   text.remove_prefix(text.find("value = ") + 8);
   text = text.substr(0, text.find_first_of(";]"));
   text.remove_prefix(text.find_last_of(":)") + 1);
   return text.front() >= '0' && text.front() <= '9' ? std::string_view() : text;
+}
+
+template <class E, E value>
+inline constexpr auto enumerator_text = [] {
+  constexpr std::string_view text = find_enumerator_name<E, value>();
+  std::array<char, text.size() + 1> out{};
+  for (std::size_t i = 0; i < text.size(); ++i)
+    out[i] = text[i];
+  return out;
+}();
+
+template <class E, E value>
+consteval std::string_view name_of_enumerator() {
+  const auto& text = enumerator_text<E, value>;
+  return {text.data(), text.size() - 1};
 }
 
 template <class E, std::size_t... values>
@@ -52,12 +67,12 @@ consteval auto list_enumerators(std::index_sequence<values...>) {
 template <class E>
 inline constexpr auto enumerators = detail::list_enumerators<E>(std::make_index_sequence<64>());
 
-/// The name of an enumerator; empty for other values.
+/// The name of an enumerator; `otherwise` for other values.
 template <class E>
-constexpr std::string_view enumerator_name(E value) noexcept {
+constexpr std::string_view enumerator_name(E value, std::string_view otherwise = {}) noexcept {
   for (const Enumerator<E>& each : enumerators<E>)
     if (each.value == value) return each.name;
-  return {};
+  return otherwise;
 }
 
 /// The enumerator of that name; letter case counts.

@@ -180,7 +180,7 @@ struct ImageOptions {
   Compression compression = Compression::none;
   /// Row pitch; 0: the usual one. At least the tight stride.
   std::size_t stride_bytes = 0;
-  std::string label;
+  std::string label = {};
 };
 /// Number of requests for images with Compression::any that became linear; a batch counts once.
 /// Thread-safe.

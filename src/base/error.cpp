@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts of errors, and the version.
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <system_error>
 
 #include "base/text/format_error.h"
+#include "halyard/enumerators.h"
 #include "halyard/result.h"
 #include "halyard/version.h"
 
 namespace halyard {
-namespace {
-
-constexpr std::array<std::string_view, 16> names = {
-    "ok",        "invalid_argument", "unsupported", "no_memory", "exhausted",
-    "not_found", "exists",           "timeout",     "busy",      "malformed",
-    "corrupt",   "version",          "permission",  "os",        "device",
-    "cancelled"};
-
-}  // namespace
-
 std::string_view to_string(Errc code) noexcept {
-  const auto index = static_cast<std::size_t>(code);
-  return index < names.size() ? names[index] : std::string_view("unknown");
+  return enumerator_name(code, "unknown");
 }
 
 std::string Error::message() const {

@@ -58,8 +58,8 @@ TEST(Eigen, follows_strides_of_parts_and_of_other_orders) {
   layout.shape = {4, 3};
   layout.stride_bytes = {4, 16};  // transposed
   const auto rotated = *Tensor::wrap(tensor.buffer(), layout);
-  const auto turned_map = *rotated.map(Access::read);
-  const auto matrix = *eigen_matrix<const float>(turned_map);
+  const auto rotated_map = *rotated.map(Access::read);
+  const auto matrix = *eigen_matrix<const float>(rotated_map);
   EXPECT_EQ(matrix(3, 0), 3.0F);
   EXPECT_EQ(matrix(0, 2), 8.0F);
   layout.shape = {3, 4};

@@ -47,6 +47,11 @@ TEST(Enumerators, have_the_names_that_errors_print) {
   EXPECT_EQ(enumerators<Errc>.size(), 16U);
 }
 
+TEST(Enumerators, have_names_that_end_with_a_zero_byte_for_c) {
+  for (const auto& [name, code] : enumerators<Errc>)
+    EXPECT_EQ(name, std::string(name.data()));
+}
+
 TEST(Enumerators, are_found_by_name_and_by_value) {
   EXPECT_EQ(enumerator_name(Fit::cover), "cover");
   EXPECT_EQ(enumerator_name(static_cast<Fit>(4)), "");

@@ -84,7 +84,7 @@ TEST_F(Matrix, every_pair_reduced_into_a_letterbox_is_right) {
   });
 }
 
-TEST_F(Matrix, every_pair_turned_is_right) {
+TEST_F(Matrix, every_rotated_pair_is_right) {
   each_served([&](const Pair& p, int index, Convert& c) {
     c.src = loose_image(random_, {16 + index % 5, 9 + index % 3}, p.from, p.from_dtype);
     c.dst = loose_image(random_, {9 + index % 3, 17 + index % 5}, p.to, p.to_dtype);

@@ -9,6 +9,7 @@
 
 #include "base/best_effort.h"
 #include "base/text/format_error.h"
+#include "halyard/enumerators.h"
 #include "ipc/topic/remaining_frames.h"
 #include "ipc/topic/topic_state.h"
 
@@ -17,9 +18,7 @@ namespace halyard {
 using namespace ipc;  // NOLINT: this file is a front of that folder
 
 std::string_view to_string(Overflow overflow) noexcept {
-  constexpr std::string_view names[] = {"drop_oldest", "drop_newest", "block"};
-  const auto index = static_cast<std::size_t>(overflow);
-  return index < std::size(names) ? names[index] : "unknown";
+  return enumerator_name(overflow, "unknown");
 }
 
 MessageType MessageType::plain(std::string_view name, std::size_t size, std::size_t alignment) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "halyard/enumerators.h"
+
 namespace halyard {
 
 namespace {
@@ -243,11 +245,7 @@ constinit const std::array<SlotRule, slot_count> slot_rules = list_rules();
 constinit const std::array<std::uint8_t, 128> first_slots = list_first_slots();
 
 std::string_view to_string(MergeRule rule) noexcept {
-  constexpr std::string_view names[] = {"equal",     "max",       "min",   "multiple", "any",
-                                        "intersect", "unite",     "range", "sum",      "order",
-                                        "pad",       "per_party", "hull"};
-  const auto index = static_cast<std::size_t>(rule);
-  return index < std::size(names) ? names[index] : "unknown";
+  return enumerator_name(rule, "unknown");
 }
 
 std::string_view to_string(Heap heap) noexcept {

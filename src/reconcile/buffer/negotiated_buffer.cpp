@@ -7,6 +7,7 @@
 
 #include "base/text/format_error.h"
 #include "base/text/log_format.h"
+#include "halyard/enumerators.h"
 #include "halyard/import.h"
 #include "reconcile/buffer/allocate_negotiated.h"
 #include "reconcile/buffer/negotiated_state.h"
@@ -66,16 +67,13 @@ Result<Heap> heap_of(const Reconciled& result, const Buffer& buffer) {
 }  // namespace
 
 std::string_view to_string(Enforcement enforcement) noexcept {
-  constexpr std::string_view names[] = {"none", "advisory", "hard"};
-  return names[std::min<std::size_t>(static_cast<std::size_t>(enforcement), 2)];
+  return enumerator_name(enforcement, "unknown");
 }
 std::string_view to_string(AnchorState anchor) noexcept {
-  constexpr std::string_view names[] = {"none", "held", "owner"};
-  return names[std::min<std::size_t>(static_cast<std::size_t>(anchor), 2)];
+  return enumerator_name(anchor, "unknown");
 }
 std::string_view to_string(OperationState state) noexcept {
-  constexpr std::string_view names[] = {"none", "pending", "done", "failed"};
-  return names[std::min<std::size_t>(static_cast<std::size_t>(state), 3)];
+  return enumerator_name(state, "unknown");
 }
 
 Result<PartyView> view_of(const Reconciled& result, std::string_view party) {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/text/format_error.h"
+#include "halyard/enumerators.h"
 
 namespace halyard {
 namespace {
@@ -162,17 +163,11 @@ std::string modifier_to_string(std::uint64_t modifier) {
 }
 
 std::string_view to_string(Compression compression) noexcept {
-  constexpr std::string_view names[] = {"none", "any", "ubwc", "afbc", "pvric", "dcc"};
-  const auto index = static_cast<std::size_t>(compression);
-  return index < std::size(names) ? names[index] : "unknown";
+  return enumerator_name(compression, "unknown");
 }
 
 std::optional<Compression> compression_from_string(std::string_view name) noexcept {
-  for (std::uint8_t value = 0; value <= static_cast<std::uint8_t>(Compression::dcc); ++value) {
-    const auto compression = static_cast<Compression>(value);
-    if (name == to_string(compression)) return compression;
-  }
-  return std::nullopt;
+  return enumerator_from<Compression>(name);
 }
 
 Compression compression_of(std::uint64_t modifier) noexcept {

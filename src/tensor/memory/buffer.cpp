@@ -6,6 +6,7 @@
 
 #include "base/text/format_error.h"
 #include "base/text/log_format.h"
+#include "halyard/enumerators.h"
 #include "halyard/trace.h"
 #include "tensor/memory/write_claim.h"
 
@@ -32,8 +33,7 @@ std::string_view to_string(Memory memory) noexcept {
 }
 
 std::string_view to_string(CpuAccess access) noexcept {
-  constexpr std::string_view names[] = {"none", "read", "write", "read_write"};
-  return names[static_cast<unsigned>(access) & 3U];
+  return enumerator_name(access, "unknown");
 }
 
 std::uint64_t unplanned_cpu_accesses() noexcept {

@@ -38,7 +38,7 @@ TEST(Selector, refuses_options_out_of_range_by_name) {
   expect_refused([](auto& o) { o.overlap = static_cast<Overlap>(3); }, "overlap");
 }
 
-TEST(Selector, refuses_another_number_of_turned_boxes) {
+TEST(Selector, refuses_another_number_of_rotated_boxes) {
   auto selector = *Selector::create({});
   const auto boxes = random_boxes(3, 1);
   const std::vector<RotatedBox> two(2);

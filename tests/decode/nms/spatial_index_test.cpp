@@ -51,7 +51,7 @@ TEST(SearchRadius, holds_what_overlaps_more_than_the_threshold) {
   }
 }
 
-TEST(SearchRadius, holds_turned_boxes_that_are_near_enough) {
+TEST(SearchRadius, holds_rotated_boxes_that_are_near_enough) {
   std::mt19937 random(2);
   for (const float t : {0.1F, 0.45F, 0.7F, 0.9F}) {
     const double limit = distance_limit(t);

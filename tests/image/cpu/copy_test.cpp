@@ -323,7 +323,7 @@ TEST(Moves, what_changes_values_is_no_move) {
   EXPECT_FALSE(is_move(with(c, [&](Convert& other) { other.dst = i420; })));
 }
 
-TEST(Moves, other_dtypes_alpha_steps_and_turned_chroma_are_no_moves) {
+TEST(Moves, other_dtypes_alpha_steps_and_rotated_chroma_are_no_moves) {
   Random random(9);
   Convert c{random_image(random, 16, 16, F::rgba), random_image(random, 16, 16, F::rgba)};
   ASSERT_TRUE(is_move(c));

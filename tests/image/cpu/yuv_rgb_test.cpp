@@ -101,7 +101,7 @@ TEST(YuvRgb, signed_planes_and_swapped_colours_equal_the_reference) {
   }
 }
 
-TEST(YuvRgb, what_is_resampled_turned_or_exact_goes_another_way) {
+TEST(YuvRgb, what_is_resampled_rotated_or_exact_goes_another_way) {
   Random random(56);
   const Convert plain = same_size(random, F::nv12, F::rgb, 16, 8);
   ASSERT_TRUE(is_direct(plain));
