@@ -161,7 +161,7 @@ class RunWithMasks(ProgramTest):
             self.assertNotIn("segmentation", found)
 
     @needs_data
-    def test_turned_photographs_have_upright_masks(self):
+    def test_rotated_photographs_have_upright_masks(self):
         self.make((32, 32, 40, 56, 0, 0.9, *RED))
         masks = []
         for orientation in range(1, 9):

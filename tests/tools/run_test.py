@@ -213,7 +213,7 @@ class RunOnPhotographs(ProgramTest):
             same = [d for d in have if d["class"] == detection["class"]]
             self.assertGreaterEqual(max(iou(d["box"], detection["box"]) for d in same), 0.8)
 
-    def test_turned_photographs_give_upright_boxes(self):
+    def test_rotated_photographs_give_upright_boxes(self):
         model = DATA + "/models/yolov8n_full_integer_quant.tflite"
         photos = [f"{DATA}/photos/bus_320_exif_{number}.jpg" for number in range(1, 9)]
         frames = self.frames_of("run", "-m", model, *photos)

@@ -36,13 +36,13 @@ Result<Tensor> ContactSheet::compose() const {
   if (thumbnails_.empty())
     return make_error(Errc::invalid_argument, "contact sheet needs at least one frame");
   const std::size_t count = std::min(cells, thumbnails_.size());
-  const std::size_t across = std::min(columns, count);
-  const std::size_t down = (count + columns - 1) / columns;
+  const std::size_t width = std::min(columns, count);
+  const std::size_t height = (count + columns - 1) / columns;
   const auto extent = [](std::size_t n, std::int32_t cell) {
     return n * static_cast<std::size_t>(cell + gap) + static_cast<std::size_t>(gap);
   };
   HALYARD_TRY(auto sheet,
-              Tensor::create_image(extent(across, cell_.width), extent(down, cell_.height),
+              Tensor::create_image(extent(width, cell_.width), extent(height, cell_.height),
                                    PixelFormat::rgb, DType::u8, Memory::mem));
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t from = count == 1 ? 0 : i * (thumbnails_.size() - 1) / (count - 1);
