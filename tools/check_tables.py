@@ -41,7 +41,9 @@ TO_COME = {"gl"}
 
 # Private headers of other layers than base that a file may include: folder -> path prefixes.
 PRIVATE_EXCEPTIONS = {"src/image/gl": ["gl/"], "src/draw/mask/": ["decode/mask/"],
-                      "src/compat/painter": ["draw/"]}
+                      "src/compat/painter": ["draw/"],
+                      # EdgeFirst's thresholds above 1, which the public function refuses
+                      "src/compat/tiles": ["decode/tile/"]}
 
 # Layers that may include public headers and their own, but not the private headers of base.
 PUBLIC_ONLY = {"capi"}

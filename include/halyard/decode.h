@@ -83,6 +83,9 @@ struct Decoded {
 
   /// Drops all rows but the first `count`, at most detections.size(). `classes` stays.
   void keep_first(std::size_t count);
+  /// Converts pixels of the network's input to fractions of it. Removes the rotated boxes if the
+  /// input is not square: they cannot be expressed in fractions. Masks stay.
+  void to_fractions(Size input);
 };
 
 /// Decodes one model's outputs. Immutable after creation and thread-safe: decode() may run from

@@ -2,6 +2,7 @@
 // Detection: the type that decode, track and draw share. They do not depend on each other.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "halyard/export.h"
@@ -32,6 +33,10 @@ struct RotatedBox {
 /// The smallest axis-aligned box around it: half extents (w |cos| + h |sin|) / 2 and (w |sin| + h
 /// |cos|) / 2. Bit-identical on every machine. Not finite if the rotated box is not.
 Box bounds(const RotatedBox& box) noexcept;
+
+/// Its corners in order around it: top left, top right, bottom right and bottom left of the box
+/// before it is rotated. Bit-identical on every machine.
+std::array<Point, 4> corners(const RotatedBox& box) noexcept;
 
 /// A point of an object with a fixed meaning. Pose networks give a fixed number of them per object.
 struct Keypoint {

@@ -70,6 +70,9 @@ struct MaskPrototypes {
   /// Keeps the listed rows, in the order of `rows`; an index may occur twice. Errors:
   /// invalid_argument (no such row).
   Status select(std::span<const std::uint32_t> rows);
+  /// A copy of the rows [N, K]: `stored` in stored_dtype with its quantization where it is given,
+  /// else `coefficients` as f32. Errors: invalid_argument (no rows), no_memory.
+  Result<Tensor> coefficient_tensor() const;
 };
 
 /// How a logit, the sum of coefficient x prototype, becomes a pixel. All rules sample the same

@@ -39,6 +39,10 @@ class Recycler {
   Result<Tensor> create_image(std::size_t width, std::size_t height, PixelFormat format,
                               DType dtype = DType::u8, Memory memory = Memory::mem);
 
+  /// A contiguous copy of a tensor that is no image, without its name and quantization. Errors:
+  /// those of allocate() and of halyard::copy() (which refuses an image).
+  Result<Tensor> copy(const Tensor& from, Memory memory = Memory::mem);
+
   struct Stats {
     std::uint64_t fresh = 0;     ///< allocations from the system
     std::uint64_t recycled = 0;  ///< allocations that reused a buffer

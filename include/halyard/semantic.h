@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "halyard/description.h"
 #include "halyard/export.h"
 #include "halyard/geometry.h"
 #include "halyard/result.h"
@@ -26,6 +27,17 @@ enum class SemanticLayout : std::uint8_t {
   classes_last = 1,   ///< scores [H, W, C]; ModelPack uses this
   class_map = 2,      ///< class ids [H, W], [1, H, W] or [H, W, 1]
 };
+
+/// One image of a semantic head's output as [height, width, classes]; a class map has 1 class.
+struct SemanticView {
+  Layout layout;
+  std::ptrdiff_t offset_bytes = 0;  ///< of its first element
+};
+/// Finds the axes of `scores` by their names in the description; where height or width has no name,
+/// classes are first in Family::semantic, else last. Thread-safe. Errors: invalid_argument (the
+/// rank does not fit; `batch` beyond the tensor).
+Result<SemanticView> semantic_view(const Layout& scores, const OutputDescription& output,
+                                   std::size_t batch = 0);
 
 /// - accurate: interpolates the scores (bilinear, half-pixel centres, clamped at the border), then
 ///   chooses the best class: equal to resizing all score planes and choosing the largest.

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // ByteTrack as a shared handle, with UUIDs as ids and one result per detection.
-#include "compat/byte_track.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
 
+#include "base/local.h"
 #include "base/text/format_error.h"
+#include "base/work_pool.h"
+#include "halyard/compat/track.h"
+#include "halyard/threads.h"
+#include "halyard/track.h"
 
 namespace halyard::compat {
 namespace {
@@ -17,17 +20,24 @@ constexpr auto max_ns = static_cast<std::uint64_t>(std::numeric_limits<std::int6
 // The minimum gain of a correction: the tracker needs one above 0.
 constexpr float min_gain = 1e-6F;
 
-Result<std::size_t> advanced(Tracker& tracker, std::span<const Detection> detections,
-                             std::uint64_t timestamp, std::vector<Track>& tracks) {
-  if (timestamp > max_ns)
-    return fail(Errc::invalid_argument, "timestamp: must be at most 2^63 - 1 ns", "{}", timestamp);
-  const std::chrono::nanoseconds when(static_cast<std::int64_t>(timestamp));
-  HALYARD_RETURN_IF_ERROR(tracker.update(detections, when, tracks));
-  std::erase_if(tracks, [](const Track& track) { return track.state == TrackState::tentative; });
-  return seen_first(tracks);
-}
-
 }  // namespace
+
+/// Working memory of one call.
+struct TrackWork {
+  std::vector<Track> tracks;
+  void release() noexcept { tracks.clear(); }
+};
+
+struct HALYARD_LOCAL ByteTrack::Impl {
+  Impl(halyard::ByteTrack made, UuidSeed uuids, const ByteTrackOptions& asked)
+      : tracker(std::move(made)), seed(uuids), options(asked) {}
+
+  ForkMutex mutex;
+  halyard::ByteTrack tracker;
+  UuidSeed seed;
+  ByteTrackOptions options;
+  WorkPool<TrackWork> pool;
+};
 
 ByteTrack::ByteTrack(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 
@@ -45,28 +55,21 @@ Result<ByteTrack> ByteTrack::create(const ByteTrackOptions& options) {
   return ByteTrack(std::make_shared<Impl>(std::move(tracker), seed, options));
 }
 
-Result<ByteTrack> ByteTrack::create(float track_update, float high_thresh, float match_thresh,
-                                    int frame_rate, int track_buffer) {
-  ByteTrackOptions options;
-  options.update = track_update;
-  options.high_conf = high_thresh;
-  options.iou = match_thresh;
-  if (track_buffer < 0)
-    return fail(Errc::invalid_argument, "track_buffer: must not be below 0", "{}", track_buffer);
-  if (frame_rate > 0) {
-    options.lifespan_ns = static_cast<std::uint64_t>(track_buffer) * 1'000'000'000U /
-                          static_cast<std::uint64_t>(frame_rate);
-  }
-  return create(options);
-}
+AnyTracker::AnyTracker(ByteTrack& shared) noexcept
+    : tracker_(&shared.impl_->tracker), seed_(shared.impl_->seed), mutex_(&shared.impl_->mutex) {}
 
-Result<std::size_t> Follower::advance(std::span<const Detection> detections,
-                                      std::uint64_t timestamp, std::vector<Track>& tracks) const {
-  if (mutex_ == nullptr) return advanced(*tracker_, detections, timestamp, tracks);
-  const ForkLock lock(*mutex_);
-  if (lock) return advanced(*tracker_, detections, timestamp, tracks);
-  return make_error(Errc::busy,
-                    "ByteTrack: another thread was using it when this process was forked");
+Result<std::size_t> AnyTracker::advance(std::span<const Detection> detections,
+                                        std::uint64_t timestamp, std::vector<Track>& tracks) const {
+  std::optional<ForkLock> lock;
+  if (mutex_ != nullptr && !lock.emplace(*mutex_))
+    return make_error(Errc::busy,
+                      "ByteTrack: another thread was using it when this process was forked");
+  if (timestamp > max_ns)
+    return fail(Errc::invalid_argument, "timestamp: must be at most 2^63 - 1 ns", "{}", timestamp);
+  const std::chrono::nanoseconds when(static_cast<std::int64_t>(timestamp));
+  HALYARD_RETURN_IF_ERROR(tracker_->update(detections, when, tracks));
+  std::erase_if(tracks, [](const Track& track) { return track.state == TrackState::tentative; });
+  return seen_first(tracks);
 }
 
 TrackInfo info_of(const Track& track, UuidSeed seed) noexcept {
@@ -77,8 +80,9 @@ TrackInfo info_of(const Track& track, UuidSeed seed) noexcept {
 
 Status ByteTrack::update(std::span<const Detection> detections, std::uint64_t timestamp,
                          std::vector<std::optional<TrackInfo>>& out) {
-  std::vector<Track> tracks;
-  HALYARD_TRY(const std::size_t seen, Follower(*this).advance(detections, timestamp, tracks));
+  const WorkPool<TrackWork>::Lease work(impl_->pool);
+  auto& tracks = work->tracks;
+  HALYARD_TRY(const std::size_t seen, AnyTracker(*this).advance(detections, timestamp, tracks));
   out.assign(detections.size(), std::nullopt);
   for (const Track& track : std::span(tracks).first(seen))
     out[static_cast<std::size_t>(track.detection)] = info_of(track, impl_->seed);

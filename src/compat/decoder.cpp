@@ -7,6 +7,17 @@
 
 namespace halyard::compat {
 
+void Found::clear() noexcept {
+  boxes.clear();
+  rotated.clear();
+  is_rotated = false;
+  keypoints.clear();
+  keypoints_each = 0;
+  classes.clear();
+  segmentations.clear();
+  tracks.clear();
+}
+
 Decoder::Decoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Decoder::Decoder(Decoder&&) noexcept = default;
 Decoder& Decoder::operator=(Decoder&&) noexcept = default;
@@ -124,26 +135,12 @@ Status Decoder::decode(std::span<const Tensor> outputs, Found& out, std::size_t 
   return impl_->decode({outputs, max_boxes, batch}, out);
 }
 
-Status Decoder::decode_boxes(std::span<const Tensor> outputs, std::vector<Detection>& out,
+Status Decoder::decode_boxes(std::span<const Tensor> outputs, Found& out,
                              std::size_t max_boxes) const {
   trace::Span span("compat.decode_boxes");
-  Found found;
-  found.boxes.swap(out);
   Impl::Request asked{outputs, max_boxes, only_element};
   asked.has_masks = false;
-  const Status status = impl_->decode(asked, found);
-  out.swap(found.boxes);
-  return status;
-}
-
-Status Decoder::decode_proto(std::span<const Tensor> outputs, std::vector<Detection>& boxes,
-                             std::optional<ProtoData>& protos, std::size_t max_boxes,
-                             std::size_t batch) const {
-  Found found;
-  found.boxes.swap(boxes);
-  const Status status = decode_proto(outputs, found, protos, max_boxes, batch);
-  boxes.swap(found.boxes);
-  return status;
+  return impl_->decode(asked, out);
 }
 
 Status Decoder::decode_proto(std::span<const Tensor> outputs, Found& out,
@@ -155,13 +152,6 @@ Status Decoder::decode_proto(std::span<const Tensor> outputs, Found& out,
   asked.has_masks = false;
   asked.protos = &protos;
   return impl_->decode(asked, out);
-}
-
-Status Decoder::decode_tracked(ByteTrack& tracker, std::uint64_t timestamp,
-                               std::span<const Tensor> outputs, Found& out, std::size_t max_boxes,
-                               std::size_t batch) const {
-  trace::Span span("compat.decode_tracked");
-  return impl_->decode({outputs, max_boxes, batch, {{tracker, timestamp}}}, out);
 }
 
 Status Decoder::decode_tracked(const AnyTracker& tracker, std::uint64_t timestamp,

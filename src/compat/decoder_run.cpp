@@ -5,21 +5,10 @@
 
 #include "base/text/format_error.h"
 #include "compat/decoder_state.h"
-#include "compat/segmentation.h"
 #include "halyard/dequantize.h"
 #include "halyard/scene.h"
-#include "halyard/tile_merge.h"
 
 namespace halyard::compat {
-namespace {
-
-bool needs_widening(const Tensor& tensor) noexcept {
-  const DType dtype = tensor.dtype();
-  return dtype == DType::f64 || dtype == DType::i32 || dtype == DType::u32;
-}
-
-}  // namespace
-
 void DecodeWork::release() {
   decoded.masks.prototypes = Tensor();
   tensors.clear();
@@ -27,8 +16,12 @@ void DecodeWork::release() {
 
 Result<std::span<const Tensor>> Decoder::Impl::ordered(std::span<const Tensor> outputs,
                                                        DecodeWork& work) const {
+  const auto needs_widening = [](const Tensor& tensor) {
+    const DType dtype = tensor.dtype();
+    return dtype == DType::f64 || dtype == DType::i32 || dtype == DType::u32;
+  };
   HALYARD_TRY(const auto matched, model.outputs.match(outputs, work.tensors));
-  if (std::none_of(matched.begin(), matched.end(), needs_widening)) return matched;
+  if (std::ranges::none_of(matched, needs_widening)) return matched;
   if (matched.data() != work.tensors.data()) work.tensors.assign(matched.begin(), matched.end());
   for (std::size_t i = 0; i < work.tensors.size(); ++i) {
     Tensor& tensor = work.tensors[i];
@@ -54,22 +47,6 @@ Result<std::size_t> Decoder::Impl::element(std::span<const Tensor> ordered,
   return asked == only_element ? 0 : asked;
 }
 
-namespace {
-
-// Converts pixels of the input to fractions of it.
-void divide(Decoded& decoded, Size input) {
-  to_fractions(input, decoded.detections);
-  const FrameSize size = input;
-  for (Keypoint& each : decoded.keypoints)
-    each.at = {each.at.x / size.width, each.at.y / size.height};
-  if (input.width != input.height) decoded.rotated.clear();
-  for (RotatedBox& each : decoded.rotated)
-    each = {each.cx / size.width, each.cy / size.width, each.width / size.width,
-            each.height / size.width, each.angle};
-}
-
-}  // namespace
-
 Status Decoder::Impl::detect(std::span<const Tensor> ordered, DecodeWork& work,
                              std::size_t max_boxes, std::size_t batch) const {
   Decoded& decoded = work.decoded;
@@ -89,7 +66,7 @@ Status Decoder::Impl::detect(std::span<const Tensor> ordered, DecodeWork& work,
   decoded.keep_first(count);
   if (options.convention == Convention::native) return {};
   if (model.prototypes) decoded.masks.input = {1, 1};  // boxes are fractions
-  if (model.is_scaled) divide(decoded, *model.input);
+  if (model.is_scaled) decoded.to_fractions(*model.input);
   return {};
 }
 
@@ -99,18 +76,9 @@ namespace {
 constexpr std::size_t large_copy_bytes = 1 << 20;
 
 // Prototypes of one image, without a batch axis.
-Result<Tensor> image_of(const Tensor& prototypes, std::size_t batch) {
+Result<Tensor> one_image(const Tensor& prototypes, std::size_t batch) {
   if (prototypes.rank() == 4) return prototypes.batch(batch);
   return prototypes;
-}
-
-Result<Tensor> copy_of(const Tensor& prototypes, std::size_t batch, Recycler& recycler) {
-  HALYARD_TRY(const Tensor from, image_of(prototypes, batch));
-  HALYARD_TRY(const Layout layout, Layout::contiguous(from.dtype(), from.shape()));
-  HALYARD_TRY(auto buffer, recycler.allocate(layout.size_bytes()));
-  HALYARD_TRY(Tensor out, Tensor::wrap(std::move(buffer), layout));
-  HALYARD_RETURN_IF_ERROR(copy(from, out));
-  return out;
 }
 
 }  // namespace
@@ -120,28 +88,28 @@ Status Decoder::Impl::detect(std::span<const Tensor> ordered, DecodeWork& work,
                              std::optional<ProtoData>& protos) const {
   if (!model.prototypes) return detect(ordered, work, max_boxes, batch);
   // Memory bandwidth limits both, because both read the network's outputs.
-  const Tensor& prototypes = ordered[*model.prototypes];
+  HALYARD_TRY(const Tensor prototypes, one_image(ordered[*model.prototypes], batch));
   Status detected;
   Result<Tensor> copied = Tensor();
-  const std::int32_t least = prototypes.size_bytes() >= large_copy_bytes ? 1 : 2;
-  work.beside.for_strips(2, least, [&](std::int32_t begin, std::int32_t end, std::size_t) {
+  const std::int32_t min_tasks = prototypes.size_bytes() >= large_copy_bytes ? 1 : 2;
+  work.beside.for_strips(2, min_tasks, [&](std::int32_t begin, std::int32_t end, std::size_t) {
     if (begin == 0) detected = detect(ordered, work, max_boxes, batch);
-    if (end == 2) copied = copy_of(prototypes, batch, recycler);
+    if (end == 2) copied = recycler.copy(prototypes);
   });
   HALYARD_RETURN_IF_ERROR(detected);
   HALYARD_TRY(Tensor bytes, std::move(copied));
   MaskPrototypes masks = work.decoded.masks;
-  HALYARD_TRY(const Tensor image, image_of(masks.prototypes, masks.batch));
+  HALYARD_TRY(const Tensor image, one_image(masks.prototypes, masks.batch));
   if (image.quantization()) HALYARD_RETURN_IF_ERROR(bytes.set_quantization(image.quantization()));
   masks.prototypes = std::move(bytes);
   masks.batch = 0;
-  protos = ProtoAccess::make(std::move(masks));
+  protos = ProtoData(std::move(masks));
   return {};
 }
 
-Status Decoder::Impl::track(const Follower& tracker, std::uint64_t timestamp, DecodeWork& work,
-                            std::vector<TrackInfo>& infos, std::vector<std::uint64_t>* ids,
-                            std::size_t& live, std::size_t max_boxes) const {
+Status Decoder::Impl::track(const AnyTracker& tracker, std::uint64_t timestamp, DecodeWork& work,
+                            std::vector<TrackInfo>& infos, std::size_t& live,
+                            std::size_t max_boxes) const {
   Decoded& decoded = work.decoded;
   HALYARD_TRY(live, tracker.advance(decoded.detections, timestamp, work.tracks));
   work.tracks.resize(std::min(work.tracks.size(), max_boxes));
@@ -149,67 +117,46 @@ Status Decoder::Impl::track(const Follower& tracker, std::uint64_t timestamp, De
   follow(std::span(work.tracks).first(live), decoded);
   decoded.detections.clear();
   infos.clear();
-  if (ids != nullptr) ids->clear();
+  work.ids.clear();
   for (const Track& track : work.tracks) {
     decoded.detections.push_back({track.box, track.score, track.label, -1});
     infos.push_back(info_of(track, tracker.seed()));
-    if (ids != nullptr) ids->push_back(track.id);
+    work.ids.push_back(track.id);
   }
   return {};
 }
 
-Status Decoder::Impl::class_scores(std::span<const Tensor> ordered, std::size_t batch,
-                                   SegmentationList& out) const {
-  if (!model.segmentation) return {};
-  const std::size_t i = *model.segmentation;
-  return score_bytes(ordered[i], model.outputs.outputs()[i], batch, out);
+Result<Decoder::Impl::Ran> Decoder::Impl::run(const Request& asked, DecodeWork& work,
+                                              std::vector<TrackInfo>& tracks) const {
+  Ran out;
+  HALYARD_TRY(out.tensors, ordered(asked.outputs, work));
+  HALYARD_TRY(out.batch, element(out.tensors, asked.batch));
+  const std::size_t max_boxes = asked.tracked ? SIZE_MAX : asked.max_boxes;
+  if (asked.protos != nullptr) {
+    HALYARD_RETURN_IF_ERROR(detect(out.tensors, work, max_boxes, out.batch, *asked.protos));
+  } else {
+    HALYARD_RETURN_IF_ERROR(detect(out.tensors, work, max_boxes, out.batch));
+  }
+  out.live = work.decoded.detections.size();
+  if (asked.tracked)
+    HALYARD_RETURN_IF_ERROR(track(asked.tracked->tracker, asked.tracked->timestamp, work, tracks,
+                                  out.live, asked.max_boxes));
+  return out;
 }
-
-namespace {
-
-Status add_masks(DecodeWork& work, std::span<const Detection> boxes, SegmentationList& out) {
-  if (boxes.empty()) return {};
-  MaskOptions options;
-  options.rule = MaskRule::probability;
-  HALYARD_RETURN_IF_ERROR(materialize(work.decoded.masks, boxes, options, work.masks));
-  SegmentationAccess::assign(out, work.masks);
-  return {};
-}
-
-void clear(Found& out) {
-  out.boxes.clear();
-  out.rotated.clear();
-  out.is_rotated = false;
-  out.keypoints.clear();
-  out.keypoints_each = 0;
-  out.classes.clear();
-  out.segmentations.clear();
-  out.tracks.clear();
-}
-
-}  // namespace
 
 Status Decoder::Impl::decode(const Request& asked, Found& out) const {
-  clear(out);
+  out.clear();
   const DecodeLease work(pool);
-  HALYARD_TRY(const auto tensors, ordered(asked.outputs, *work));
-  HALYARD_TRY(const std::size_t batch, element(tensors, asked.batch));
+  HALYARD_TRY(const Ran ran, run(asked, *work, out.tracks));
   const Decoded& decoded = work->decoded;
-  if (asked.protos != nullptr) {
-    HALYARD_RETURN_IF_ERROR(detect(tensors, *work, asked.max_boxes, batch, *asked.protos));
-  } else {
-    const std::size_t most = asked.tracked ? SIZE_MAX : asked.max_boxes;
-    HALYARD_RETURN_IF_ERROR(detect(tensors, *work, most, batch));
-  }
-  std::size_t live = decoded.detections.size();
-  if (asked.tracked)
-    HALYARD_RETURN_IF_ERROR(track(asked.tracked->tracker, asked.tracked->timestamp, *work,
-                                  out.tracks, nullptr, live, asked.max_boxes));
   if (asked.has_masks) {
-    if (model.prototypes)
+    if (model.prototypes && ran.live > 0) {
+      const auto boxes = std::span(decoded.detections).first(ran.live);
       HALYARD_RETURN_IF_ERROR(
-          add_masks(*work, std::span(decoded.detections).first(live), out.segmentations));
-    HALYARD_RETURN_IF_ERROR(class_scores(tensors, batch, out.segmentations));
+          materialize(decoded.masks, boxes, {.rule = MaskRule::probability}, work->masks));
+      out.segmentations.assign(work->masks);
+    }
+    HALYARD_RETURN_IF_ERROR(class_scores(ran.tensors, ran.batch, out.segmentations));
   }
   out.boxes = decoded.detections;
   out.rotated = decoded.rotated;

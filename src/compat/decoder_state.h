@@ -9,11 +9,12 @@
 #include "base/local.h"
 #include "base/system/parallel.h"
 #include "base/work_pool.h"
-#include "compat/byte_track.h"
 #include "compat/description_defaults.h"
 #include "halyard/compat/decode.h"
+#include "halyard/compat/track.h"
 #include "halyard/decode.h"
 #include "halyard/recycler.h"
+#include "halyard/track.h"
 
 namespace halyard::compat {
 
@@ -23,8 +24,9 @@ struct DecodeWork {
   std::vector<Tensor> tensors;  ///< used if the tensors must be reordered or widened
   MaskSet masks;
   std::vector<Track> tracks;
-  Parallel beside{2};  ///< copies prototypes while boxes are decoded
-  void release();      ///< releases what belongs to the caller
+  std::vector<std::uint64_t> ids;  ///< of the boxes' tracks
+  Parallel beside{2};              ///< copies prototypes while boxes are decoded
+  void release();                  ///< releases what belongs to the caller
 };
 
 using DecodeLease = WorkPool<DecodeWork>::Lease;
@@ -60,10 +62,10 @@ struct HALYARD_LOCAL Decoder::Impl {
   Status detect(std::span<const Tensor> ordered, DecodeWork& work, std::size_t max_boxes,
                 std::size_t batch, std::optional<ProtoData>& protos) const;
   /// Replaces the boxes by the tracker's tracks; the first `live` of them have rows of masks.
-  Status track(const Follower& tracker, std::uint64_t timestamp, DecodeWork& work,
-               std::vector<TrackInfo>& infos, std::vector<std::uint64_t>* ids, std::size_t& live,
-               std::size_t max_boxes) const;
-  /// Makes bytes of the scores of classes at every pixel; nothing if the head has none.
+  Status track(const AnyTracker& tracker, std::uint64_t timestamp, DecodeWork& work,
+               std::vector<TrackInfo>& infos, std::size_t& live, std::size_t max_boxes) const;
+  /// Makes bytes [height, width, channels] of the scores of classes at every pixel by
+  /// byte_levels(); nothing if the head has none.
   Status class_scores(std::span<const Tensor> ordered, std::size_t batch,
                       SegmentationList& out) const;
 
@@ -73,13 +75,21 @@ struct HALYARD_LOCAL Decoder::Impl {
     std::size_t max_boxes;
     std::size_t batch;
     struct Tracked {
-      Follower tracker;
+      AnyTracker tracker;
       std::uint64_t timestamp;
     };
     std::optional<Tracked> tracked = {};         ///< boxes are those of tracks
     bool has_masks = true;                       ///< Found::segmentations is wanted
     std::optional<ProtoData>* protos = nullptr;  ///< wanted if not null
   };
+  /// What a call has decoded, beside its DecodeWork.
+  struct Ran {
+    std::span<const Tensor> tensors;  ///< in the order of the description
+    std::size_t batch = 0;            ///< the element that was decoded
+    std::size_t live = 0;             ///< the first boxes, which have rows of masks
+  };
+  /// Decodes boxes, or replaces them by tracks.
+  Result<Ran> run(const Request& asked, DecodeWork& work, std::vector<TrackInfo>& tracks) const;
   Status decode(const Request& asked, Found& out) const;
 };
 

@@ -72,20 +72,18 @@ std::optional<bool> declared_units(const ModelDescription& description) {
 }
 
 bool has_levels(const ModelDescription& description) {
-  return std::any_of(
-      description.outputs.begin(), description.outputs.end(), [](const OutputDescription& output) {
-        return !output.strides.empty() ||
-               (output.role == OutputRole::boxes && !output.parts.empty() &&
-                output.parts.front().stride) ||
-               (output.role == OutputRole::detection && output.family == Family::nanodet);
-      });
+  return std::ranges::any_of(description.outputs, [](const OutputDescription& output) {
+    return !output.strides.empty() ||
+           (output.role == OutputRole::boxes && !output.parts.empty() &&
+            output.parts.front().stride) ||
+           (output.role == OutputRole::detection && output.family == Family::nanodet);
+  });
 }
 
 bool has_grids(const ModelDescription& description) {
-  return std::any_of(description.outputs.begin(), description.outputs.end(),
-                     [](const OutputDescription& output) {
-                       return output.role == OutputRole::detection && is_grid(output);
-                     });
+  return std::ranges::any_of(description.outputs, [](const OutputDescription& output) {
+    return output.role == OutputRole::detection && is_grid(output);
+  });
 }
 
 // With an input of 1 x 1 pixels, grids give fractions of it.
@@ -186,9 +184,9 @@ namespace {
 Status describe(const Output& from, OutputDescription& to) {
   HALYARD_TRY(to.role, entry(roles, from.kind, "kind: no such kind of output"));
   HALYARD_TRY(to.family, entry(families, from.family, "family: no such decoder"));
-  if (!from.anchors.empty() && from.kind != OutputKind::detection)
+  if (!from.anchors.empty() && !may_have_anchors(from.kind))
     return make_error(Errc::invalid_argument, "anchors: only valid for detections");
-  if (from.normalized && from.kind != OutputKind::detection && from.kind != OutputKind::boxes)
+  if (from.normalized && !may_be_normalized(from.kind))
     return make_error(Errc::invalid_argument, "normalized: only valid for detections and boxes");
   to.shape = from.shape;
   for (const DimName name : from.dims) {

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/local.h"
 #include "base/text/format_error.h"
-#include "compat/painter_state.h"
-#include "compat/segmentation.h"
+#include "compat/decoder_state.h"
+#include "compat/painter_boxes.h"
 #include "draw/mask/mask_painter.h"
+#include "draw/mask/scaled_mask.h"
+#include "halyard/semantic.h"
 #include "halyard/trace.h"
 
 namespace halyard::compat {
@@ -14,15 +17,6 @@ namespace {
 
 constexpr std::size_t max_colors = 20;
 constexpr std::uint8_t mask_alpha = 179;  // 70 %
-
-std::vector<Color> default_colors() {
-  std::vector<Color> out;
-  for (std::size_t i = 0; i < max_colors; ++i) {
-    out.push_back(palette_color(i));
-    out.back().a = mask_alpha;
-  }
-  return out;
-}
 
 Status check_letterbox(const std::optional<Letterbox>& letterbox) {
   if (!letterbox) return {};
@@ -46,7 +40,35 @@ std::optional<RegionF> content_of(const std::optional<Letterbox>& letterbox, Siz
 
 }  // namespace
 
-Painter::Impl::Impl() : colors(default_colors()) {}
+struct HALYARD_LOCAL Painter::Impl {
+  Impl();
+  std::vector<Color> colors;  ///< of classes
+  MaskPainter masks;
+  draw::ScaledMask scaled;
+  SemanticMapper semantic;
+  Tensor class_map;
+  MaskSet set;
+  SegmentationList scores;
+
+  /// Checks everything that does not depend on masks.
+  Result<PaintCall> begin(Tensor& dst, const DrawOptions& options) const;
+  Status prototypes(const PaintCall& call, std::span<const Detection> masked,
+                    const MaskPrototypes& protos);
+  Status instances(const PaintCall& call, std::span<const Detection> boxes,
+                   std::span<const Segmentation> segmentations);
+  Status classes(const PaintCall& call, const Segmentation& scores);
+  /// Painter::draw_masks(), and draw_masks_tracked() if `asked` has a tracker.
+  Status decode_and_draw(const Decoder::Impl& decoder, const Decoder::Impl::Request& asked,
+                         Tensor& dst, const DrawOptions& options, std::vector<Detection>& found,
+                         std::vector<TrackInfo>& tracks);
+};
+
+Painter::Impl::Impl() : colors(max_colors) {
+  for (std::size_t i = 0; i < max_colors; ++i) {
+    colors[i] = palette_color(i);
+    colors[i].a = mask_alpha;
+  }
+}
 
 Painter::Painter() noexcept = default;
 Painter::Painter(Painter&&) noexcept = default;
@@ -60,10 +82,8 @@ Painter::Impl& Painter::state() {
 
 Status Painter::set_class_colors(std::span<const Color> colors) {
   if (colors.empty()) return make_error(Errc::invalid_argument, "colors: must have at least one");
-  Impl& impl = state();
-  impl.colors.assign(colors.begin(),
-                     colors.begin() + static_cast<std::ptrdiff_t>(
-                                          std::min<std::size_t>(colors.size(), max_colors)));
+  const auto used = colors.first(std::min(colors.size(), max_colors));
+  state().colors.assign(used.begin(), used.end());
   return {};
 }
 
@@ -73,7 +93,7 @@ Result<PaintCall> Painter::Impl::begin(Tensor& dst, const DrawOptions& options) 
   if (!drawable)
     return fail(drawable.error().code, "dst: cannot be drawn on", "{}", drawable.error().message());
   HALYARD_RETURN_IF_ERROR(check_letterbox(options.letterbox));
-  PaintCall call{dst, options, {}, {1, 1}, 0};
+  PaintCall call{dst, options, {}, {1, 1}};
   call.masks.opacity = std::clamp(options.opacity, 0.0F, 1.0F);
   call.masks.palette = colors;
   call.masks.color_by = options.color_mode == ColorBy::label ? ColorBy::label : ColorBy::instance;
@@ -135,42 +155,15 @@ Status Painter::Impl::classes(const PaintCall& call, const Segmentation& seg) {
   return masks.draw(call.dst, class_map, made);
 }
 
-Status Painter::Impl::decoded(const PaintCall& asked, const Decoder::Impl& decoder,
-                              std::span<const Tensor> tensors, DecodeWork& work, std::size_t live,
-                              std::vector<Detection>& found) {
-  const std::span<const Detection> boxes = work.decoded.detections;
-  const CompletedModel& model = decoder.model;
-  PaintCall call = asked;
-  if (decoder.options.convention == Convention::native) {
-    if (!model.input && !boxes.empty())
-      return make_error(Errc::invalid_argument,
-                        "input_dims: drawing needs the size of the network's input");
-    call.input = model.input.value_or(Size{1, 1});
-  }
-  if (model.prototypes) {
-    HALYARD_RETURN_IF_ERROR(prototypes(call, boxes.first(live), work.decoded.masks));
-  } else if (model.segmentation) {
-    HALYARD_RETURN_IF_ERROR(decoder.class_scores(tensors, call.batch, scores));
-    HALYARD_RETURN_IF_ERROR(classes(call, scores[0]));
-  } else {
-    HALYARD_RETURN_IF_ERROR(draw::lay_base(call.dst, call.masks));
-  }
-  HALYARD_RETURN_IF_ERROR(draw_marks(call, work.decoded));
-  found.assign(boxes.begin(), boxes.end());
-  return {};
-}
-
 Status Painter::draw_decoded_masks(Tensor& dst, std::span<const Detection> boxes,
                                    std::span<const Segmentation> segmentations,
                                    const DrawOptions& options) {
   trace::Span span("compat.draw_decoded_masks");
   Impl& impl = state();
   HALYARD_TRY(const auto call, impl.begin(dst, options));
-  for (const Segmentation& each : segmentations) {
-    if (each.height == 0 || each.width == 0) continue;
-    if (each.data == nullptr || each.channels == 0)
+  for (const Segmentation& each : segmentations)
+    if (each.height * each.width != 0 && (each.data == nullptr || each.channels == 0))
       return make_error(Errc::invalid_argument, "segmentations: a mask has no bytes");
-  }
   if (segmentations.empty()) return draw_boxes_alone(call, boxes);
   const bool is_semantic = segmentations[0].channels > 1;
   if (is_semantic) {
@@ -179,9 +172,8 @@ Status Painter::draw_decoded_masks(Tensor& dst, std::span<const Detection> boxes
                   "{}", segmentations.size());
     HALYARD_RETURN_IF_ERROR(impl.classes(call, segmentations[0]));
   } else {
-    const bool are_instances =
-        std::all_of(segmentations.begin(), segmentations.end(),
-                    [](const Segmentation& each) { return each.channels == 1; });
+    const bool are_instances = std::ranges::all_of(
+        segmentations, [](const Segmentation& each) { return each.channels == 1; });
     if (segmentations.size() > boxes.size() || !are_instances)
       return fail(Errc::invalid_argument,
                   "segmentations: must be masks of one channel, at most as many as boxes",
@@ -203,39 +195,48 @@ Status Painter::draw_proto_masks(Tensor& dst, std::span<const Detection> boxes,
   return draw_outlines(call, boxes);
 }
 
-Status Painter::Impl::decode_and_draw(const Decoder::Impl& decoder, std::span<const Tensor> outputs,
-                                      Tensor& dst, std::vector<Detection>& found,
-                                      const DrawOptions& options, const Tracked* tracked) {
+Status Painter::Impl::decode_and_draw(const Decoder::Impl& decoder,
+                                      const Decoder::Impl::Request& asked, Tensor& dst,
+                                      const DrawOptions& options, std::vector<Detection>& found,
+                                      std::vector<TrackInfo>& tracks) {
   found.clear();
-  if (tracked != nullptr) tracked->infos.clear();
+  tracks.clear();
   HALYARD_TRY(auto call, begin(dst, options));
   const DecodeLease work(decoder.pool);
-  HALYARD_TRY(const auto tensors, decoder.ordered(outputs, *work));
-  HALYARD_TRY(call.batch, decoder.element(tensors, options.batch));
-  HALYARD_RETURN_IF_ERROR(decoder.detect(tensors, *work, SIZE_MAX, call.batch));
-  std::size_t live = work->decoded.detections.size();
-  if (tracked != nullptr) {
-    HALYARD_RETURN_IF_ERROR(decoder.track(tracked->tracker, tracked->timestamp, *work,
-                                          tracked->infos, &ids, live, SIZE_MAX));
-    call.masks.track_ids = ids;
-    if (options.color_mode == ColorBy::track && !ids.empty()) call.masks.color_by = ColorBy::track;
+  HALYARD_TRY(const auto ran, decoder.run(asked, *work, tracks));
+  const std::vector<Detection>& boxes = work->decoded.detections;
+  const CompletedModel& model = decoder.model;
+  if (asked.tracked) {
+    call.masks.track_ids = work->ids;
+    if (options.color_mode == ColorBy::track && !work->ids.empty())
+      call.masks.color_by = ColorBy::track;
   }
-  return decoded(call, decoder, tensors, *work, live, found);
+  if (decoder.options.convention == Convention::native) {
+    if (!model.input && !boxes.empty())
+      return make_error(Errc::invalid_argument,
+                        "input_dims: drawing needs the size of the network's input");
+    call.input = model.input.value_or(Size{1, 1});
+  }
+  if (model.prototypes) {
+    HALYARD_RETURN_IF_ERROR(
+        prototypes(call, std::span(boxes).first(ran.live), work->decoded.masks));
+  } else if (model.segmentation) {
+    HALYARD_RETURN_IF_ERROR(decoder.class_scores(ran.tensors, ran.batch, scores));
+    HALYARD_RETURN_IF_ERROR(classes(call, scores[0]));
+  } else {
+    HALYARD_RETURN_IF_ERROR(draw::lay_base(call.dst, call.masks));
+  }
+  HALYARD_RETURN_IF_ERROR(draw_marks(call, work->decoded));
+  found = boxes;
+  return {};
 }
 
 Status Painter::draw_masks(const Decoder& decoder, std::span<const Tensor> outputs, Tensor& dst,
                            std::vector<Detection>& found, const DrawOptions& options) {
   trace::Span span("compat.draw_masks");
-  return state().decode_and_draw(*decoder.impl_, outputs, dst, found, options, nullptr);
-}
-
-Status Painter::draw_masks_tracked(const Decoder& decoder, ByteTrack& tracker,
-                                   std::uint64_t timestamp, std::span<const Tensor> outputs,
-                                   Tensor& dst, std::vector<Detection>& found,
-                                   std::vector<TrackInfo>& tracks, const DrawOptions& options) {
-  trace::Span span("compat.draw_masks_tracked");
-  const Impl::Tracked tracked{tracker, timestamp, tracks};
-  return state().decode_and_draw(*decoder.impl_, outputs, dst, found, options, &tracked);
+  std::vector<TrackInfo> none;
+  return state().decode_and_draw(*decoder.impl_, {outputs, SIZE_MAX, options.batch}, dst, options,
+                                 found, none);
 }
 
 Status Painter::draw_masks_tracked(const Decoder& decoder, const AnyTracker& tracker,
@@ -243,8 +244,9 @@ Status Painter::draw_masks_tracked(const Decoder& decoder, const AnyTracker& tra
                                    Tensor& dst, std::vector<Detection>& found,
                                    std::vector<TrackInfo>& tracks, const DrawOptions& options) {
   trace::Span span("compat.draw_masks_tracked");
-  const Impl::Tracked tracked{tracker, timestamp, tracks};
-  return state().decode_and_draw(*decoder.impl_, outputs, dst, found, options, &tracked);
+  return state().decode_and_draw(*decoder.impl_,
+                                 {outputs, SIZE_MAX, options.batch, {{tracker, timestamp}}}, dst,
+                                 options, found, tracks);
 }
 
 Status Painter::materialize_masks(std::span<const Detection> boxes, const ProtoData& protos,
@@ -256,13 +258,10 @@ Status Painter::materialize_masks(std::span<const Detection> boxes, const ProtoD
   if (boxes.empty()) return {};
   if (!protos.has_protos() || !protos.has_coefficients())
     return make_error(Errc::invalid_argument, "protos: prototypes or coefficients were taken");
-  Impl& impl = state();
-  MaskOptions made;
-  made.rule = resolution.scaled ? MaskRule::logits : MaskRule::prototype;
-  made.size = resolution.scaled;
+  MaskOptions made{resolution.scaled ? MaskRule::logits : MaskRule::prototype, resolution.scaled};
   if (resolution.scaled) made.content = content_of(letterbox, protos.prototypes().input);
-  HALYARD_RETURN_IF_ERROR(materialize(protos.prototypes(), boxes, made, impl.set));
-  SegmentationAccess::assign(out, impl.set);
+  HALYARD_RETURN_IF_ERROR(materialize(protos.prototypes(), boxes, made, state().set));
+  out.assign(state().set);
   return {};
 }
 

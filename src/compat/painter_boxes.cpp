@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/box_math.h"
 #include "draw/boxes.h"
 #include "draw/marks.h"
 
@@ -22,16 +23,6 @@ struct Outline {
   draw::Ink ink;
 };
 
-// The corners of a rotated box in order around it.
-std::array<Point, 4> corners_of(const RotatedBox& box) noexcept {
-  const float c = std::cos(box.angle), s = std::sin(box.angle);
-  const auto corner = [&](float u, float v) {
-    const float x = u * box.width / 2, y = v * box.height / 2;
-    return Point{box.cx + x * c - y * s, box.cy + x * s + y * c};
-  };
-  return {corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1)};
-}
-
 Point on_image(Point p, const PaintCall& call) noexcept {
   const Box at = on_image(Box{p.x, p.y, p.x, p.y}, call);
   return {at.x1, at.y1};
@@ -40,9 +31,7 @@ Point on_image(Point p, const PaintCall& call) noexcept {
 // The outer edge of an outline around the box, rounded to pixels and cut to where it can be
 // visible. nullopt if the box is not finite.
 std::optional<draw::Rect> outer_edge(const Box& box, Size image) noexcept {
-  if (!std::isfinite(box.x1) || !std::isfinite(box.y1) || !std::isfinite(box.x2) ||
-      !std::isfinite(box.y2))
-    return std::nullopt;
+  if (!is_finite(box)) return std::nullopt;
   const auto pixel = [](float v, std::int32_t maximum) {
     constexpr auto margin = static_cast<float>(outline_px);
     return static_cast<std::int32_t>(
@@ -128,7 +117,7 @@ Status draw_marks(const PaintCall& call, const Decoded& decoded) {
   for (std::size_t i = boxes.size(); i-- > 0;) {
     const draw::Ink ink = canvas.ink(color_for(call, boxes[i], i), 255);
     if (i < decoded.rotated.size()) {
-      std::array<Point, 4> corners = corners_of(decoded.rotated[i]);
+      auto corners = halyard::corners(decoded.rotated[i]);
       for (Point& corner : corners)
         corner = on_image(corner, call);
       stroke_quad(canvas, corners, outline_px, ink);

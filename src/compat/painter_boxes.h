@@ -15,7 +15,6 @@ struct PaintCall {
   const DrawOptions& options;
   MaskDrawOptions masks;  ///< for MaskPainter
   Size input{1, 1};       ///< boxes are in pixels of this size; 1 x 1: in fractions
-  std::size_t batch = 0;  ///< the batch element to decode
 };
 
 /// The colour of box `index` of the call's list.

@@ -6,6 +6,7 @@
 
 #include "base/local.h"
 #include "base/text/format_error.h"
+#include "decode/tile/tile_merge_greedy.h"
 #include "halyard/compat/tile.h"
 #include "halyard/tiling.h"
 
@@ -45,9 +46,14 @@ TilePlacement placement_of(const Tile& tile, const TilingConfig& config) {
   return out;
 }
 
-Convert request_of(const Tensor& source, const Tensor& slot, const RegionF& crop,
-                   const TilingConfig& config) {
-  return {.src = source, .dst = slot, .crop = crop, .fit = config.fit, .pad = config.pad};
+RegionF crop_of(const TilePlacement& placement) noexcept {
+  return {placement.origin[0], placement.origin[1], placement.crop_size[0], placement.crop_size[1]};
+}
+
+Convert tile_request(const Tensor& source, const Tensor& slot, const TilePlacement& placement,
+                     const TilingConfig& config) {
+  return {
+      .src = source, .dst = slot, .crop = crop_of(placement), .fit = config.fit, .pad = config.pad};
 }
 
 }  // namespace
@@ -92,65 +98,44 @@ Result<Tensor> alloc_tile_batch(std::size_t count, const TilingConfig& config, P
 
 Result<std::vector<TilePlacement>> tile_into(Processor& processor, const Tensor& source,
                                              const Tensor& batch, const TilingConfig& config) {
-  HALYARD_RETURN_IF_ERROR(check_config(config));
-  HALYARD_TRY(const auto tiles, planned(source.upright_size(), config.tile, config.overlap));
+  HALYARD_TRY(auto placements, plan_tiles(source.upright_size(), config));
   const Size have = batch.size();
-  const auto rows = static_cast<std::int64_t>(tiles.size()) * config.tile.height;
+  const auto rows = static_cast<std::int64_t>(placements.size()) * config.tile.height;
   if (have.width != config.tile.width || have.height < rows)
     return fail(Errc::invalid_argument, "batch: must be as wide as a tile and hold all tiles",
-                "{} x {}, {} tiles of {} x {}", have.width, have.height, tiles.size(),
+                "{} x {}, {} tiles of {} x {}", have.width, have.height, placements.size(),
                 config.tile.width, config.tile.height);
-  std::vector<TilePlacement> out;
   std::vector<Convert> requests;
-  for (const Tile& tile : tiles) {
-    const auto top = static_cast<std::int32_t>(tile.index) * config.tile.height;
+  for (const TilePlacement& each : placements) {
+    const auto top = static_cast<std::int32_t>(each.index) * config.tile.height;
     HALYARD_TRY(const Tensor slot, batch.slice({0, top, config.tile.width, config.tile.height}));
-    requests.push_back(request_of(source, slot, RegionF(tile.region), config));
-    out.push_back(placement_of(tile, config));
+    requests.push_back(tile_request(source, slot, each, config));
   }
   HALYARD_RETURN_IF_ERROR(processor.convert_all(requests));
-  return out;
+  return placements;
 }
 
 Status tile_one(Processor& processor, const Tensor& source, const Tensor& slot,
                 const TilePlacement& placement, const TilingConfig& config) {
   HALYARD_RETURN_IF_ERROR(check_config(config));
-  const auto& [x, y] = placement.origin;
-  const auto& [width, height] = placement.crop_size;
-  for (const float number : {x, y, width, height})
+  const auto& [x, y, width, height] = crop_of(placement);
+  for (const double number : {x, y, width, height})
     if (std::floor(number) != number)
       return fail(Errc::invalid_argument, "placement: must be whole pixels", "({}, {}) {} x {}", x,
                   y, width, height);
-  HALYARD_RETURN_IF_ERROR(
-      processor.convert(request_of(source, slot, {x, y, width, height}, config)));
+  HALYARD_RETURN_IF_ERROR(processor.convert(tile_request(source, slot, placement, config)));
   return {};
 }
 
 namespace {
 
 halyard::TilePlacement lifting(const TilePlacement& placement) {
-  const auto& [x, y] = placement.origin;
-  const auto& [width, height] = placement.crop_size;
   std::optional<Box> letterbox;
-  if (placement.letterbox) {
-    const auto& l = *placement.letterbox;
-    letterbox = Box{l[0], l[1], l[2], l[3]};
-  }
+  if (const auto& l = placement.letterbox) letterbox = Box{(*l)[0], (*l)[1], (*l)[2], (*l)[3]};
   auto out = halyard::TilePlacement::of_fractions(
       placement.index, placement.count, {placement.frame_dims[0], placement.frame_dims[1]},
-      {x, y, width, height}, letterbox);
+      crop_of(placement), letterbox);
   out.is_clipped = letterbox.has_value();
-  return out;
-}
-
-// A threshold above 1 merges nothing, so this only sorts the boxes and applies the limits.
-std::vector<Detection> ranked(std::span<const Detection> boxes, const MergeConfig& config) {
-  std::vector<Detection> out;
-  for (const Detection& box : boxes)
-    if (box.score >= config.score_threshold) out.push_back(box);
-  std::stable_sort(out.begin(), out.end(),
-                   [](const Detection& a, const Detection& b) { return a.score > b.score; });
-  out.resize(std::min(out.size(), config.max_det));
   return out;
 }
 
@@ -164,18 +149,18 @@ void lift_tile_boxes(std::span<const Detection> boxes, const TilePlacement& plac
 
 Result<std::vector<Detection>> merge_tiled_detections(std::span<const Detection> boxes,
                                                       const MergeConfig& config) {
-  const bool merges = config.threshold <= 1;
-  MergeOptions options;
-  options.metric = config.metric;
-  options.threshold = std::clamp(config.threshold, 0.0F, 1.0F);
-  options.strategy = MergeStrategy::merge_union;
-  options.class_agnostic = config.class_agnostic;
-  options.max_detections = config.max_det;
-  options.score_threshold = std::clamp(config.score_threshold, 0.0F, 1.0F);
-  HALYARD_TRY(auto merged,
-              merge_detections(merges ? boxes : std::span<const Detection>(), options));
-  if (!merges) merged = ranked(boxes, config);
-  if (config.max_det == 0 || config.score_threshold > 1) merged.clear();
+  MergeOptions options{config.metric,
+                       std::max(config.threshold, 0.0F),
+                       MergeStrategy::merge_union,
+                       config.class_agnostic,
+                       config.max_det,
+                       config.score_threshold};
+  MergeOptions limited = options;
+  limited.threshold = std::min(options.threshold, 1.0F);
+  limited.score_threshold = std::clamp(options.score_threshold, 0.0F, 1.0F);
+  HALYARD_RETURN_IF_ERROR(decode::check_merge_options(limited));
+  HALYARD_TRY(auto merged, decode::merge_checked(boxes, options));
+  if (config.max_det == 0) merged.clear();
   return merged;
 }
 
@@ -185,14 +170,6 @@ struct HALYARD_LOCAL TileAccumulator::Impl {
   /// Indexed by tile, so that the order of arrival does not matter.
   std::vector<std::optional<std::vector<Detection>>> tiles;
   std::size_t remaining = 0;
-
-  std::vector<Detection> merged() const {
-    std::vector<Detection> all;
-    for (const auto& tile : tiles)
-      if (tile) all.insert(all.end(), tile->begin(), tile->end());
-    auto out = merge_tiled_detections(all, config);
-    return out ? *std::move(out) : std::vector<Detection>();
-  }
 };
 
 TileAccumulator::TileAccumulator(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -206,12 +183,10 @@ Result<TileAccumulator> TileAccumulator::create(std::array<float, 2> frame_dims,
   HALYARD_RETURN_IF_ERROR(merge_tiled_detections({}, config));
   if (tiles_total > max_tiles)
     return fail(Errc::invalid_argument, "tiles_total: must be at most 65536", "{}", tiles_total);
-  auto impl = std::make_unique<Impl>();
-  impl->frame = {frame_dims[0], frame_dims[1]};
-  impl->config = config;
-  impl->tiles.resize(tiles_total);
-  impl->remaining = tiles_total;
-  return TileAccumulator(std::move(impl));
+  const FrameSize frame{frame_dims[0], frame_dims[1]};
+  return TileAccumulator(std::make_unique<Impl>(
+      Impl{frame, config, std::vector<std::optional<std::vector<Detection>>>(tiles_total),
+           tiles_total}));
 }
 
 bool TileAccumulator::push_tile(std::span<const Detection> boxes, const TilePlacement& placement) {
@@ -229,11 +204,15 @@ std::size_t TileAccumulator::remaining() const noexcept {
 }
 
 std::vector<Detection> TileAccumulator::finalize() const {
-  return impl_->merged();
+  std::vector<Detection> all;
+  for (const auto& tile : impl_->tiles)
+    if (tile) all.insert(all.end(), tile->begin(), tile->end());
+  auto out = merge_tiled_detections(all, impl_->config);
+  return out ? *std::move(out) : std::vector<Detection>();
 }
 
 std::vector<Detection> TileAccumulator::finalize_normalized() const {
-  std::vector<Detection> out = impl_->merged();
+  std::vector<Detection> out = finalize();
   to_fractions(impl_->frame, out);
   return out;
 }

@@ -18,6 +18,7 @@
 #include "decode/nms/nms.h"
 #include "decode/nms/selector.h"
 #include "halyard/threads.h"
+#include "halyard/tile_merge.h"
 #include "halyard/trace.h"
 
 namespace halyard {
@@ -110,6 +111,17 @@ void Decoded::keep_first(std::size_t count) {
   keep(keypoints, keypoints_each);
   keep(masks.coefficients, masks.channels);
   keep(masks.stored, masks.channels);
+}
+
+void Decoded::to_fractions(Size input) {
+  halyard::to_fractions(input, detections);
+  const FrameSize size = input;
+  for (Keypoint& each : keypoints)
+    each.at = {each.at.x / size.width, each.at.y / size.height};
+  if (input.width != input.height) rotated.clear();
+  for (RotatedBox& each : rotated)
+    each = {each.cx / size.width, each.cy / size.width, each.width / size.width,
+            each.height / size.width, each.angle};
 }
 
 struct HALYARD_LOCAL Decoder::Impl {

@@ -103,6 +103,21 @@ TEST(RotatedBox, bounds_touch_the_corners) {
   }
 }
 
+TEST(RotatedBox, corners_go_around_from_the_top_left) {
+  const auto upright = corners({10, 20, 8, 4, 0});
+  const float expected[4][2] = {{6, 18}, {14, 18}, {14, 22}, {6, 22}};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(upright[i].x, expected[i][0]);
+    EXPECT_EQ(upright[i].y, expected[i][1]);
+  }
+  // Clockwise on the screen, so the top left corner is then at the top right.
+  const auto rotated = corners({10, 20, 8, 4, quarter});
+  EXPECT_NEAR(rotated[0].x, 12, 1e-5);
+  EXPECT_NEAR(rotated[0].y, 16, 1e-5);
+  EXPECT_NEAR(rotated[2].x, 8, 1e-5);
+  EXPECT_NEAR(rotated[2].y, 24, 1e-5);
+}
+
 TEST(RotatedBox, bounds_of_what_is_not_finite_are_not_finite) {
   EXPECT_TRUE(std::isnan(bounds({0, 0, 1, 1, std::numeric_limits<float>::infinity()}).x1));
   EXPECT_TRUE(std::isnan(bounds({0, std::numeric_limits<float>::quiet_NaN(), 1, 1, 0}).y2));

@@ -113,23 +113,36 @@ TEST(CapiNumbers, become_floats) {
   EXPECT_ERRNO(-1, EINVAL, hal_dequantize(nullptr, {0.5F, -1}, real));
 }
 
-TEST(CapiTracker, lives_as_long_as_its_numbers_say) {
-  const hal_detect_box box{.1F, .1F, .3F, .3F, .9F, 0};
+// Tracks that a tracker follows after one frame with a box of score 0.65, and one without `pause`
+// ns later.
+std::array<std::size_t, 2> followed(const Owned<hal_bytetrack>& tracker, std::uint64_t pause) {
+  EXPECT_TRUE(tracker) << hal_last_error();
+  const hal_detect_box box{.1F, .1F, .3F, .3F, .65F, 0};
   const Boxes seen(hal_detect_box_list_new(&box, 1));
   const Boxes nothing(hal_detect_box_list_new(nullptr, 0));
-  constexpr std::uint64_t second = 1000000000;
-  // 30 frames a second and a buffer of 60: two seconds.
-  const Owned<hal_bytetrack> tracker(hal_bytetrack_new(.25F, .7F, .25F, 30, 60));
-  ASSERT_TRUE(tracker);
   const auto active = [&](const Boxes& boxes, std::uint64_t time) {
     const Tracks updated(hal_bytetrack_update(tracker, boxes, time));
     EXPECT_TRUE(updated) << hal_last_error();
     const Tracks tracks(hal_bytetrack_get_active_tracks(tracker));
     return hal_track_info_list_len(tracks);
   };
-  EXPECT_EQ(active(seen, second), 1U);
-  EXPECT_EQ(active(nothing, second * 5 / 2), 1U) << "it coasts";
-  EXPECT_EQ(active(nothing, second * 4), 0U) << "two seconds are over";
+  const std::size_t first = active(seen, 1000);
+  return {first, active(nothing, 1000 + pause)};
+}
+
+TEST(CapiTracker, follows_by_its_parameters) {
+  using Counts = std::array<std::size_t, 2>;
+  constexpr std::uint64_t ms = 1000000;
+  const auto tracker = [](float high, int rate, int buffer) {
+    return Owned<hal_bytetrack>(hal_bytetrack_new(.25F, high, .25F, rate, buffer));
+  };
+  // 30 frames a second and a buffer of 60 frames: two seconds.
+  EXPECT_EQ(followed(tracker(.6F, 30, 60), 2000 * ms), (Counts{1, 1}));
+  EXPECT_EQ(followed(tracker(.6F, 30, 60), 2001 * ms), (Counts{1, 0}));
+  // Without a frame rate half a second, whatever the buffer.
+  EXPECT_EQ(followed(tracker(.6F, 0, 60), 500 * ms), (Counts{1, 1}));
+  EXPECT_EQ(followed(tracker(.6F, 0, 60), 501 * ms), (Counts{1, 0}));
+  EXPECT_EQ(followed(tracker(.7F, 30, 60), ms), (Counts{0, 0}));  // below the high threshold
   EXPECT_ERRNO(nullptr, EINVAL, hal_bytetrack_new(std::nanf(""), .7F, .25F, 30, 60));
   EXPECT_ERRNO(nullptr, EINVAL, hal_bytetrack_new(.25F, .7F, .25F, 30, -1));
 }

@@ -117,10 +117,10 @@ TEST(compat_decode, options_may_change_between_calls) {
   EXPECT_EQ(decoder.options().pre_nms_top_k, 300U);
   EXPECT_EQ(decoder.options().max_det, 300U);
   const Tensor tensor = detections(1);
-  std::vector<Detection> found;
+  compat::Found found;
   const auto count = [&] {
     EXPECT_TRUE(decoder.decode_boxes({&tensor, 1}, found));
-    return found.size();
+    return found.boxes.size();
   };
   EXPECT_EQ(count(), 3U);
   ASSERT_TRUE(decoder.set_score_threshold(.65F));
@@ -179,11 +179,11 @@ TEST(compat_decode, names_of_axes_turn_a_tensor_of_rows_into_boxes) {
   ASSERT_TRUE(decoder) << decoder.error().message();
   const Tensor tensor = tensor_of<float>(
       {1, 3, 6}, {.5F, .5F, .2F, .2F, .1F, .9F, 0, 0, 0, 0, 0, 0, .2F, .2F, .2F, .2F, .8F, .1F});
-  std::vector<Detection> found;
+  compat::Found found;
   ASSERT_TRUE(decoder->decode_boxes({&tensor, 1}, found));
-  ASSERT_EQ(found.size(), 2U);
-  expect_box(found[0].box, {.4F, .4F, .6F, .6F});
-  EXPECT_EQ(found[0].label, 1);
+  ASSERT_EQ(found.boxes.size(), 2U);
+  expect_box(found.boxes[0].box, {.4F, .4F, .6F, .6F});
+  EXPECT_EQ(found.boxes[0].label, 1);
 }
 
 TEST(compat_decode, rows_of_suppressed_boxes_are_corners) {
@@ -199,11 +199,11 @@ TEST(compat_decode, rows_of_suppressed_boxes_are_corners) {
   const float row[6] = {.1234F, .1234F, .2345F, .2345F, .9876F, 2};
   std::copy(row, row + 6, rows.begin());
   const Tensor tensor = tensor_of<float>({1, 10, 6}, rows);
-  std::vector<Detection> found;
+  compat::Found found;
   ASSERT_TRUE(decoder->decode_boxes({&tensor, 1}, found));
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].box, (Box{.1234F, .1234F, .2345F, .2345F}));
-  EXPECT_EQ(found[0].label, 2);
+  ASSERT_EQ(found.boxes.size(), 1U);
+  EXPECT_EQ(found.boxes[0].box, (Box{.1234F, .1234F, .2345F, .2345F}));
+  EXPECT_EQ(found.boxes[0].label, 2);
 }
 
 TEST(compat_decode, integers_without_quantization_count_as_they_are) {
@@ -212,25 +212,25 @@ TEST(compat_decode, integers_without_quantization_count_as_they_are) {
   for (const auto& [feature, value] : {std::pair{0, 50}, {1, 50}, {2, 20}, {3, 10}, {5, 1}})
     values[static_cast<std::size_t>(feature) * 50] = static_cast<std::int8_t>(value);
   const Tensor tensor = tensor_of<std::int8_t>({1, 7, 50}, values);
-  std::vector<Detection> found;
+  compat::Found found;
   ASSERT_TRUE(decoder_of(outputs).decode_boxes({&tensor, 1}, found));
-  ASSERT_EQ(found.size(), 1U);
-  expect_box(found[0].box, {40, 45, 60, 55});
+  ASSERT_EQ(found.boxes.size(), 1U);
+  expect_box(found.boxes[0].box, {40, 45, 60, 55});
   outputs[0].scale = .5F;
   outputs[0].zero_point = -10;
   ASSERT_TRUE(decoder_of(outputs, {.score_threshold = 1}).decode_boxes({&tensor, 1}, found));
   // (50 + 10) / 2 = 30, 15 wide, 10 high; scores (1 + 10) / 2.
-  ASSERT_FALSE(found.empty());
-  expect_box(found[0].box, {22.5F, 25, 37.5F, 35});
+  ASSERT_FALSE(found.boxes.empty());
+  expect_box(found.boxes[0].box, {22.5F, 25, 37.5F, 35});
 }
 
 TEST(compat_decode, f64_and_i32_tensors_are_read) {
   const std::vector<float> values = head_values({{.5F, .5F, .25F, .5F, .75F, 0, 0}}, 7, 50);
   const Tensor wide = tensor_of<double>({1, 7, 50}, {values.begin(), values.end()});
-  std::vector<Detection> found;
+  compat::Found found;
   ASSERT_TRUE(decoder_of(detection_output({})).decode_boxes({&wide, 1}, found));
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].box, (Box{.375F, .25F, .625F, .75F}));
+  ASSERT_EQ(found.boxes.size(), 1U);
+  EXPECT_EQ(found.boxes[0].box, (Box{.375F, .25F, .625F, .75F}));
 
   std::vector<std::int32_t> stored;
   for (const float value : values)
@@ -240,8 +240,8 @@ TEST(compat_decode, f64_and_i32_tensors_are_read) {
   outputs[0].zero_point = 7;
   const Tensor integers = tensor_of<std::int32_t>({1, 7, 50}, stored);
   ASSERT_TRUE(decoder_of(outputs).decode_boxes({&integers, 1}, found));
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].box, (Box{.375F, .25F, .625F, .75F}));
+  ASSERT_EQ(found.boxes.size(), 1U);
+  EXPECT_EQ(found.boxes[0].box, (Box{.375F, .25F, .625F, .75F}));
 }
 
 TEST(compat_decode, grids_of_anchors_give_fractions_whatever_is_known_of_the_input) {
@@ -256,12 +256,12 @@ TEST(compat_decode, grids_of_anchors_give_fractions_whatever_is_known_of_the_inp
         outputs, {.score_threshold = .2F, .nms = compat::Nms::none, .input_dims = input});
     EXPECT_EQ(decoder.normalized_boxes(), true);
     EXPECT_EQ(decoder.input_dims(), input);
-    std::vector<Detection> found;
+    compat::Found found;
     ASSERT_TRUE(decoder.decode_boxes({&tensor, 1}, found));
-    ASSERT_EQ(found.size(), 16U);
-    EXPECT_NEAR(found[0].score, .25F, 1e-6F);
-    expect_box(found[0].box, {.125F - .125F, .25F - .25F, .125F + .125F, .25F + .25F});
-    expect_box(found[1].box, {.125F - .05F, .25F - .1F, .125F + .05F, .25F + .1F});
+    ASSERT_EQ(found.boxes.size(), 16U);
+    EXPECT_NEAR(found.boxes[0].score, .25F, 1e-6F);
+    expect_box(found.boxes[0].box, {.125F - .125F, .25F - .25F, .125F + .125F, .25F + .25F});
+    expect_box(found.boxes[1].box, {.125F - .05F, .25F - .1F, .125F + .05F, .25F + .1F});
   }
 }
 

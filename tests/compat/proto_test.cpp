@@ -22,11 +22,11 @@ using compat::ProtoData;
 TEST(compat_proto, rows_of_coefficients_are_in_the_order_of_the_boxes) {
   const Decoder decoder = decoder_of(mask_outputs());
   std::vector<Tensor> outputs{mask_head(), mask_prototypes()};
-  std::vector<Detection> boxes;
+  compat::Found found;
   std::optional<ProtoData> protos;
-  ASSERT_TRUE(decoder.decode_proto(outputs, boxes, protos));
+  ASSERT_TRUE(decoder.decode_proto(outputs, found, protos));
   ASSERT_TRUE(protos);
-  EXPECT_EQ(boxes.size(), 3U);
+  EXPECT_EQ(found.boxes.size(), 3U);
   EXPECT_EQ(protos->layout(), compat::ProtoLayout::nhwc);
   // Theirs whatever becomes of the network's output.
   std::memset(outputs[1].map(Access::write)->writable(), 0, outputs[1].size_bytes());
@@ -44,7 +44,7 @@ TEST(compat_proto, rows_of_coefficients_are_in_the_order_of_the_boxes) {
   EXPECT_FALSE(protos->take_protos());
   EXPECT_FALSE(*protos->take_mask_coefficients());
   compat::SegmentationList masks;
-  EXPECT_EQ(code_of(Painter().materialize_masks(boxes, *protos, {}, {}, masks)),
+  EXPECT_EQ(code_of(Painter().materialize_masks(found.boxes, *protos, {}, {}, masks)),
             Errc::invalid_argument);
 }
 
@@ -77,9 +77,9 @@ TEST(compat_proto, lists_that_were_moved_from_are_filled_anew) {
 
 TEST(compat_proto, prototypes_that_were_moved_from_have_nothing_to_give) {
   const Decoder decoder = decoder_of(mask_outputs());
-  std::vector<Detection> boxes;
+  compat::Found found;
   std::optional<ProtoData> protos;
-  ASSERT_TRUE(decoder.decode_proto(std::vector{mask_head(), mask_prototypes()}, boxes, protos));
+  ASSERT_TRUE(decoder.decode_proto(std::vector{mask_head(), mask_prototypes()}, found, protos));
   ProtoData mine = std::move(*protos);
   EXPECT_FALSE(protos->has_protos());
   EXPECT_FALSE(protos->has_coefficients());
@@ -101,10 +101,10 @@ TEST(compat_proto, large_ones_are_copied_beside_by_several_threads_at_once) {
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {
       for (int round = 0; round < 10; ++round) {
-        std::vector<Detection> boxes;
+        compat::Found found;
         std::optional<ProtoData> protos;
-        ASSERT_TRUE(decoder.decode_proto(tensors, boxes, protos));
-        EXPECT_EQ(boxes.size(), 3U);
+        ASSERT_TRUE(decoder.decode_proto(tensors, found, protos));
+        EXPECT_EQ(found.boxes.size(), 3U);
         const auto copied = protos->take_protos();
         const auto map = copied->map(Access::read);
         EXPECT_NE(map->data(), tensors[1].map(Access::read)->data());
@@ -116,9 +116,9 @@ TEST(compat_proto, large_ones_are_copied_beside_by_several_threads_at_once) {
     thread.join();
   // A failure of one side is the call's, though the other may have been done.
   const std::vector<Tensor> wrong{tensor_of<float>({1, 8, 2}, std::vector<float>(16)), tensors[1]};
-  std::vector<Detection> boxes;
+  compat::Found found;
   std::optional<ProtoData> protos;
-  EXPECT_EQ(code_of(decoder.decode_proto(wrong, boxes, protos)), Errc::invalid_argument);
+  EXPECT_EQ(code_of(decoder.decode_proto(wrong, found, protos)), Errc::invalid_argument);
   EXPECT_FALSE(protos);
 }
 
@@ -137,11 +137,11 @@ TEST(compat_proto, integers_stay_integers_with_their_quantization) {
   const std::vector<Tensor> tensors{
       tensor_of<std::int8_t>({1, 8, mask_boxes}, head),
       tensor_of<std::int8_t>({1, 2, 8, 8}, std::vector<std::int8_t>(128, 3))};
-  std::vector<Detection> boxes;
+  compat::Found found;
   std::optional<ProtoData> protos;
   const Decoder decoder = decoder_of(outputs);
-  ASSERT_TRUE(decoder.decode_proto(tensors, boxes, protos));
-  ASSERT_EQ(boxes.size(), 1U);
+  ASSERT_TRUE(decoder.decode_proto(tensors, found, protos));
+  ASSERT_EQ(found.boxes.size(), 1U);
   EXPECT_EQ(protos->layout(), compat::ProtoLayout::nchw);
   const auto coefficients = *protos->take_mask_coefficients();
   EXPECT_EQ(coefficients->dtype(), DType::i8);
@@ -158,10 +158,10 @@ TEST(compat_proto, integers_stay_integers_with_their_quantization) {
 TEST(compat_proto, no_boxes_give_no_rows_and_all_prototypes) {
   const Decoder decoder = decoder_of(mask_outputs());
   const std::vector<Tensor> outputs{head_of({}, 8, mask_boxes), mask_prototypes()};
-  std::vector<Detection> boxes;
+  compat::Found found;
   std::optional<ProtoData> protos;
-  ASSERT_TRUE(decoder.decode_proto(outputs, boxes, protos));
-  EXPECT_TRUE(boxes.empty());
+  ASSERT_TRUE(decoder.decode_proto(outputs, found, protos));
+  EXPECT_TRUE(found.boxes.empty());
   ASSERT_TRUE(protos);
   EXPECT_EQ(protos->size(), 0U);
   const auto coefficients = protos->take_mask_coefficients();
@@ -176,10 +176,10 @@ TEST(compat_proto, a_head_without_masks_gives_none) {
   std::vector<compat::Output> outputs(1);
   outputs[0].shape = {1, 8, mask_boxes};
   const Tensor tensor = mask_head();
-  std::vector<Detection> boxes;
+  compat::Found found;
   std::optional<ProtoData> protos;
-  ASSERT_TRUE(decoder_of(outputs).decode_proto({&tensor, 1}, boxes, protos));
-  EXPECT_FALSE(boxes.empty());
+  ASSERT_TRUE(decoder_of(outputs).decode_proto({&tensor, 1}, found, protos));
+  EXPECT_FALSE(found.boxes.empty());
   EXPECT_FALSE(protos);
 }
 
@@ -187,9 +187,9 @@ TEST(compat_proto, a_head_without_masks_gives_none) {
 TEST(compat_proto, masks_are_0_or_255_at_the_resolution_that_is_asked_for) {
   const Decoder decoder = decoder_of(mask_outputs());
   const std::vector<Tensor> outputs{mask_head(), mask_prototypes()};
-  std::vector<Detection> boxes;
+  compat::Found found;
   std::optional<ProtoData> protos;
-  ASSERT_TRUE(decoder.decode_proto(outputs, boxes, protos));
+  ASSERT_TRUE(decoder.decode_proto(outputs, found, protos));
   Painter painter;
   compat::SegmentationList masks;
   struct Expected {
@@ -197,7 +197,7 @@ TEST(compat_proto, masks_are_0_or_255_at_the_resolution_that_is_asked_for) {
   };
   const auto expect = [&](const std::optional<compat::Letterbox>& letterbox,
                           std::optional<Size> scaled, const std::vector<Expected>& expected) {
-    ASSERT_TRUE(painter.materialize_masks(boxes, *protos, letterbox, {scaled}, masks));
+    ASSERT_TRUE(painter.materialize_masks(found.boxes, *protos, letterbox, {scaled}, masks));
     ASSERT_EQ(masks.size(), expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const compat::Segmentation& mask = masks[i];
@@ -214,9 +214,9 @@ TEST(compat_proto, masks_are_0_or_255_at_the_resolution_that_is_asked_for) {
   expect(middle, {}, {{4, 4, 8}, {3, 2, 4}, {2, 2, 4}});
   expect({}, Size{64, 32}, {{14, 22, 154}, {7, 10, 50}, {5, 10, 50}});
   expect(middle, Size{64, 32}, {{28, 22, 308}, {10, 10, 60}, {1, 10, 10}});
-  EXPECT_EQ(
-      code_of(painter.materialize_masks(boxes, *protos, compat::Letterbox{0, 1, 1, 0}, {}, masks)),
-      Errc::invalid_argument);
+  EXPECT_EQ(code_of(painter.materialize_masks(found.boxes, *protos, compat::Letterbox{0, 1, 1, 0},
+                                              {}, masks)),
+            Errc::invalid_argument);
 }
 
 TEST(compat_proto, tracked_boxes_come_first_with_their_masks_then_those_that_coast) {
@@ -278,7 +278,7 @@ TEST(compat_proto, any_tracker_gives_the_tracks_that_it_trusts) {
   }
   for (std::size_t i = 0; i < count; ++i) {
     const Track& track = tracker.tracks()[i];
-    EXPECT_EQ(found.tracks[i].uuid, uuid_v4(any.seed, track.id));
+    EXPECT_EQ(found.tracks[i].uuid, uuid_v4(any.seed(), track.id));
     EXPECT_EQ(found.boxes[i].box, track.box);
     EXPECT_EQ(found.segmentations[i].box,
               plain.segmentations[static_cast<std::size_t>(track.detection)].box);

@@ -16,6 +16,21 @@ namespace {
 constexpr float pi = 3.14159265358979F;
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
+TEST(Decoded, to_fractions_divides_everything_that_is_in_pixels) {
+  Decoded wide;
+  wide.detections = {{{10, 20, 40, 30}, 0.5F, 3}};
+  wide.rotated = {{20, 10, 8, 4, 0.25F}};
+  wide.keypoints = {{{50, 5}, 0.75F}};
+  Decoded square = wide;
+  wide.to_fractions({100, 50});
+  EXPECT_EQ(wide.detections[0].box, (Box{0.1F, 0.4F, 0.4F, 0.6F}));
+  EXPECT_EQ(wide.keypoints[0], (Keypoint{{0.5F, 0.1F}, 0.75F}));
+  EXPECT_TRUE(wide.rotated.empty());  // no fraction describes them
+  square.to_fractions({80, 80});
+  ASSERT_EQ(square.rotated.size(), 1U);
+  EXPECT_EQ(square.rotated[0], (RotatedBox{0.25F, 0.125F, 0.1F, 0.05F, 0.25F}));
+}
+
 // ---- rotated boxes ----------------------------------------------------------------------------
 
 ModelDescription rotated(std::vector<std::size_t> shape) {
@@ -49,20 +64,20 @@ TEST(RotatedHead, gives_the_box_its_bounds_and_its_angle) {
   EXPECT_EQ(out.detections[0].anchor, 0);
 }
 
-TEST(RotatedHead, suppresses_by_turned_boxes_not_by_their_bounds) {
-  const float across = 10 / std::sqrt(2.0F);
-  const std::vector<float> rows{60,          60,          60, 6, 0.9F, pi / 4,      //
-                                60 + across, 60 - across, 60, 6, 0.8F, pi / 4,      // beside it
-                                60,          60,          60, 6, 0.7F, 5 * pi / 4,  // itself
-                                0,           0,           1,  1, 0,    0,           //
-                                0,           0,           1,  1, 0,    0,           //
-                                0,           0,           1,  1, 0,    0,           //
-                                0,           0,           1,  1, 0,    0};
+TEST(RotatedHead, suppresses_by_rotated_boxes_not_by_their_bounds) {
+  const float apart = 10 / std::sqrt(2.0F);
+  const std::vector<float> rows{60,         60,         60, 6, 0.9F, pi / 4,      //
+                                60 + apart, 60 - apart, 60, 6, 0.8F, pi / 4,      // beside it
+                                60,         60,         60, 6, 0.7F, 5 * pi / 4,  // itself
+                                0,          0,          1,  1, 0,    0,           //
+                                0,          0,          1,  1, 0,    0,           //
+                                0,          0,          1,  1, 0,    0,           //
+                                0,          0,          1,  1, 0,    0};
   const auto out = decode_all(rotated({1, 6, 7}), {rotated_rows(rows)});
   ASSERT_EQ(out.detections.size(), 2U);
   EXPECT_EQ(out.detections[0].anchor, 0);
   EXPECT_EQ(out.detections[1].anchor, 1);
-  EXPECT_FLOAT_EQ(out.rotated[1].cx, 60 + across);
+  EXPECT_FLOAT_EQ(out.rotated[1].cx, 60 + apart);
 }
 
 TEST(RotatedHead, end_to_end_rows_are_centres_and_extents) {
@@ -104,7 +119,7 @@ TEST(RotatedHead, of_levels_turns_the_middle_between_the_sides_too) {
   EXPECT_NEAR(out.rotated[0].angle, pi / 2, 1e-6);
 }
 
-TEST(RotatedHead, heads_without_angles_give_no_turned_boxes) {
+TEST(RotatedHead, heads_without_angles_give_no_rotated_boxes) {
   Decoded out;
   out.rotated.resize(3);
   auto description = model_of({64, 64}, {output_of(OutputRole::detection, {1, 6, 7})});

@@ -298,6 +298,35 @@ TEST(SemanticMaps, a_reused_mapper_allocates_nothing) {
   }
 }
 
+TEST(SemanticViews, find_the_axes_by_names_or_by_the_family) {
+  const auto view = [](std::vector<std::size_t> shape, std::vector<AxisName> axes, Family family,
+                       std::size_t batch = 0) {
+    OutputDescription output;
+    output.family = family;
+    output.axes = std::move(axes);
+    return semantic_view(*Layout::contiguous(DType::u8, shape), output, batch);
+  };
+  const auto expect = [](const Result<SemanticView>& found, std::array<std::size_t, 3> shape,
+                         std::array<std::ptrdiff_t, 3> strides, std::ptrdiff_t offset) {
+    ASSERT_OK(found);
+    EXPECT_TRUE(std::ranges::equal(found->layout.dims(), shape));
+    EXPECT_TRUE(std::equal(strides.begin(), strides.end(), found->layout.stride_bytes.begin()));
+    EXPECT_EQ(found->offset_bytes, offset);
+  };
+  using enum AxisName;
+  expect(view({2, 3, 4, 5}, {}, Family::semantic, 1), {4, 5, 3}, {5, 1, 20}, 60);
+  expect(view({2, 4, 5, 3}, {}, Family::modelpack, 1), {4, 5, 3}, {15, 3, 1}, 60);
+  expect(view({4, 5, 3}, {}, Family::modelpack), {4, 5, 3}, {15, 3, 1}, 0);
+  expect(view({5, 3, 4}, {width, num_classes, height}, Family::semantic), {4, 5, 3}, {1, 12, 4}, 0);
+  expect(view({4, 5}, {height, width}, Family::semantic), {4, 5, 1}, {5, 1, 0}, 0);
+  // Names that do not tell height and width apart decide nothing.
+  expect(view({3, 4, 5}, {num_classes, height, padding}, Family::semantic), {4, 5, 3}, {5, 1, 20},
+         0);
+  EXPECT_FAILS(view({4, 5}, {}, Family::semantic), Errc::invalid_argument, "height, width");
+  EXPECT_FAILS(view({2, 3, 4, 5}, {}, Family::semantic, 2), Errc::invalid_argument, "2 of 2");
+  EXPECT_FAILS(view({3, 4, 5}, {}, Family::semantic, 1), Errc::invalid_argument, "1 of 1");
+}
+
 TEST(SemanticMaps, what_is_refused) {
   const Tensor scores = tensor_of<float>({2, 1, 2}, {1, 2, 3, 4});
   Tensor out = plane_of(2, 2), other = plane_of(2, 3);

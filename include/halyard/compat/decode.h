@@ -43,6 +43,13 @@ enum class OutputKind : std::uint8_t {
   mask = 6,
   classes = 7,
 };
+/// Whether outputs of this kind may have anchors, and whether `normalized` may be set for them.
+constexpr bool may_have_anchors(OutputKind kind) noexcept {
+  return kind == OutputKind::detection;
+}
+constexpr bool may_be_normalized(OutputKind kind) noexcept {
+  return kind == OutputKind::detection || kind == OutputKind::boxes;
+}
 /// Family of an output. Values are those of the C interface.
 enum class OutputFamily : std::uint8_t { ultralytics = 0, modelpack = 1 };
 /// Name of an axis. Values are those of the C interface.
@@ -70,8 +77,8 @@ struct Output {
   float scale = 1;                      ///< for integer tensors without their own quantization
   std::int32_t zero_point = 0;
   bool is_quantized = false;         ///< scale and zero_point were given, even if they are 1 and 0
-  std::vector<Anchor> anchors = {};  ///< only for detections: fractions of the input
-  std::optional<bool> normalized = {};  ///< only for detections and boxes
+  std::vector<Anchor> anchors = {};  ///< may_have_anchors(kind); fractions of the input
+  std::optional<bool> normalized = {};  ///< may_be_normalized(kind)
 };
 
 /// The form of results, and what is refused. `reference`: as EdgeFirst HAL. `native`: as
@@ -118,9 +125,13 @@ class SegmentationList {
   /// i < size().
   const Segmentation& operator[](std::size_t i) const noexcept { return views_[i]; }
   void clear() noexcept;
+  /// Copies the masks.
+  void assign(const MaskSet& masks);
+  /// One mask of the whole image. Returns its bytes, which the caller then writes.
+  std::uint8_t* assign(std::size_t height, std::size_t width, std::size_t channels);
 
  private:
-  friend struct SegmentationAccess;
+  std::uint8_t* reset(std::size_t bytes, std::size_t masks);
   std::vector<Segmentation> views_;
   std::unique_ptr<std::uint8_t[]> bytes_;
   Moved<std::size_t> capacity_;  ///< of bytes_
@@ -139,6 +150,8 @@ enum class ProtoLayout : std::uint8_t { nhwc = 0, nchw = 1 };
 class ProtoData {
  public:
   ProtoData() noexcept;
+  /// `masks` must own its bytes.
+  explicit ProtoData(MaskPrototypes masks) noexcept;
   ProtoData(ProtoData&&) noexcept;
   ProtoData& operator=(ProtoData&&) noexcept;
   ~ProtoData();
@@ -159,7 +172,6 @@ class ProtoData {
   const MaskPrototypes& prototypes() const noexcept;
 
  private:
-  friend struct ProtoAccess;
   MaskPrototypes masks_;
   Moved<bool> has_protos_;
   Moved<bool> has_coefficients_;
@@ -182,6 +194,7 @@ struct Found {
   /// For instances: one for each box, in the same order. For class scores: one for the image.
   SegmentationList segmentations;
   std::vector<TrackInfo> tracks;  ///< from decode_tracked(): one for each box
+  void clear() noexcept;
 };
 
 /// Decodes one model's outputs as EdgeFirst HAL does.
@@ -243,21 +256,15 @@ class Decoder {
   Status decode(std::span<const Tensor> outputs, Found& out, std::size_t max_boxes = SIZE_MAX,
                 std::size_t batch = only_element) const;
   /// Decodes only boxes; masks are not computed.
-  Status decode_boxes(std::span<const Tensor> outputs, std::vector<Detection>& out,
+  Status decode_boxes(std::span<const Tensor> outputs, Found& out,
                       std::size_t max_boxes = SIZE_MAX) const;
   /// Decodes the same boxes, and the data from which masks are made; nullopt for heads without
   /// instance masks. Prototypes of 1 MiB and more are copied on a second thread in the meantime.
   Status decode_proto(std::span<const Tensor> outputs, Found& out, std::optional<ProtoData>& protos,
                       std::size_t max_boxes = SIZE_MAX, std::size_t batch = only_element) const;
-  Status decode_proto(std::span<const Tensor> outputs, std::vector<Detection>& boxes,
-                      std::optional<ProtoData>& protos, std::size_t max_boxes = SIZE_MAX,
-                      std::size_t batch = only_element) const;
   /// Boxes of the tracker's tracks: first those seen in this frame, with their masks, then the
-  /// others. `timestamp` is in ns. Errors: also invalid_argument (a timestamp before the last one).
-  Status decode_tracked(ByteTrack& tracker, std::uint64_t timestamp,
-                        std::span<const Tensor> outputs, Found& out,
-                        std::size_t max_boxes = SIZE_MAX, std::size_t batch = only_element) const;
-  /// As above, with a tracker of any kind; its tentative tracks are left out.
+  /// others; tentative tracks are left out. `timestamp` is in ns. Errors: also invalid_argument (a
+  /// timestamp before the last one).
   Status decode_tracked(const AnyTracker& tracker, std::uint64_t timestamp,
                         std::span<const Tensor> outputs, Found& out,
                         std::size_t max_boxes = SIZE_MAX, std::size_t batch = only_element) const;

@@ -81,12 +81,8 @@ class Painter {
   /// receives the boxes, without masks.
   Status draw_masks(const Decoder& decoder, std::span<const Tensor> outputs, Tensor& dst,
                     std::vector<Detection>& found, const DrawOptions& options = {});
-  /// As above with a tracker: boxes are those of its tracks, in the order of decode_tracked().
-  Status draw_masks_tracked(const Decoder& decoder, ByteTrack& tracker, std::uint64_t timestamp,
-                            std::span<const Tensor> outputs, Tensor& dst,
-                            std::vector<Detection>& found, std::vector<TrackInfo>& tracks,
-                            const DrawOptions& options = {});
-  /// As above with a tracker of any kind; its tentative tracks are neither drawn nor returned.
+  /// As above with a tracker: boxes are those of its tracks, in the order of decode_tracked();
+  /// tentative tracks are neither drawn nor returned.
   Status draw_masks_tracked(const Decoder& decoder, const AnyTracker& tracker,
                             std::uint64_t timestamp, std::span<const Tensor> outputs, Tensor& dst,
                             std::vector<Detection>& found, std::vector<TrackInfo>& tracks,

@@ -88,7 +88,7 @@ Result<std::vector<Detection>> merge_tiled_detections(std::span<const Detection>
 /// Collects the tiles of one frame and merges them. Move-only; one thread at a time.
 class TileAccumulator {
  public:
-  /// Errors: invalid_argument (no tiles, more than 65536; a config as above). Extents of the frame
+  /// Errors: invalid_argument (more than 65536 tiles; a config as above). Extents of the frame
   /// that are not above 0 are accepted: then finalize_normalized() returns an empty list.
   static Result<TileAccumulator> create(std::array<float, 2> frame_dims, std::size_t tiles_total,
                                         const MergeConfig& config, std::size_t est_per_tile = 16);

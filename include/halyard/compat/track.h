@@ -18,6 +18,7 @@
 
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
+class ForkMutex;
 class Tracker;
 struct Track;
 }  // namespace halyard
@@ -56,10 +57,6 @@ class ByteTrack {
   /// Errors: invalid_argument (high_conf or iou outside [0, 1] or NaN), os (no random numbers for
   /// UUIDs).
   static Result<ByteTrack> create(const ByteTrackOptions& options = {});
-  /// With the parameters of the C constructor: a track lives for track_buffer / frame_rate seconds
-  /// if frame_rate > 0, else for the default.
-  static Result<ByteTrack> create(float track_update, float high_thresh, float match_thresh,
-                                  int frame_rate, int track_buffer);
 
   /// Moves to the frame of `timestamp` (ns) and replaces `out` by one entry for each detection:
   /// nullopt if it neither continues nor starts a track. Errors: invalid_argument (a timestamp
@@ -75,17 +72,30 @@ class ByteTrack {
   const ByteTrackOptions& options() const noexcept;
 
  private:
-  friend class Follower;
+  friend class AnyTracker;
   struct Impl;
   explicit ByteTrack(std::shared_ptr<Impl> impl) noexcept;
   std::shared_ptr<Impl> impl_;
 };
 
-/// A tracker of any kind for the calls that take a ByteTrack, and the seed of its tracks' UUIDs.
-/// Borrowed for the call; the caller prevents other threads from using the tracker.
-struct AnyTracker {
-  Tracker& tracker;
-  UuidSeed seed;
+/// The tracker of a call, of any kind, and the seed of its tracks' UUIDs. Borrowed for the call.
+class AnyTracker {
+ public:
+  /// Locked in the meantime: other threads may use it, too.
+  AnyTracker(ByteTrack& shared) noexcept;  // NOLINT(google-explicit-constructor)
+  /// The caller prevents other threads from using `tracker`.
+  AnyTracker(Tracker& tracker, UuidSeed seed) noexcept : tracker_(&tracker), seed_(seed) {}
+
+  UuidSeed seed() const noexcept { return seed_; }
+  /// Moves to the frame of `timestamp` (ns). `tracks`: those that the tracker trusts, first the
+  /// ones seen in the frame. Returns the number of these. Errors: those of ByteTrack::update().
+  Result<std::size_t> advance(std::span<const Detection> detections, std::uint64_t timestamp,
+                              std::vector<Track>& tracks) const;
+
+ private:
+  Tracker* tracker_;
+  UuidSeed seed_;
+  ForkMutex* mutex_ = nullptr;
 };
 /// The info of a track: uuid_v4(seed, id), its box, and its times.
 TrackInfo info_of(const Track& track, UuidSeed seed) noexcept;

@@ -71,7 +71,7 @@ nb::object with_quantization(nb::handle self, FloatArg<"scale"> scale,
 
 nb::object with_anchors(nb::handle self, const nb::object& anchors) {
   auto& output = nb::cast<Output&>(self);
-  if (output.kind != OutputKind::detection)
+  if (!compat::may_have_anchors(output.kind))
     raise(Errc::invalid_argument, "with_anchors() is only valid for detection outputs");
   std::vector<std::array<float, 2>> sizes;
   const std::size_t count =
@@ -90,7 +90,7 @@ nb::object with_anchors(nb::handle self, const nb::object& anchors) {
 
 nb::object with_normalized(nb::handle self, bool normalized) {
   auto& output = nb::cast<Output&>(self);
-  if (output.kind != OutputKind::detection && output.kind != OutputKind::boxes)
+  if (!compat::may_be_normalized(output.kind))
     raise(Errc::invalid_argument, "with_normalized() is only valid for detection or boxes outputs");
   output.normalized = normalized;
   return nb::borrow(self);

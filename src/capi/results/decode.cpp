@@ -164,7 +164,7 @@ int hal_decoder_params_output_set_anchors(hal_decoder_params* params, int index,
     if (num_anchors > 1024)
       return make_error(Errc::invalid_argument, "num_anchors: must be at most 1024",
                         std::to_string(num_anchors));
-    if (output->kind != OutputKind::detection)
+    if (!compat::may_have_anchors(output->kind))
       return make_error(Errc::invalid_argument, "anchors: only valid for detections");
     output->anchors.clear();
     for (std::size_t i = 0; i < num_anchors; ++i)
@@ -177,7 +177,7 @@ int hal_decoder_params_output_set_normalized(hal_decoder_params* params, int ind
                                              int normalized) {
   return change(params, [&](auto& p) -> Status {
     HALYARD_TRY(Output* const output, output_at(p, index));
-    if (output->kind != OutputKind::detection && output->kind != OutputKind::boxes)
+    if (!compat::may_be_normalized(output->kind))
       return make_error(Errc::invalid_argument, "normalized: only valid for detections and boxes");
     output->normalized = normalized != 0;
     return {};
@@ -280,13 +280,14 @@ int hal_decoder_decode(const hal_decoder* decoder, const hal_tensor* const* outp
     HALYARD_RETURN_IF_ERROR(capi::aligned(out_segmentations, "out_segmentations"));
     HALYARD_TRY(const auto tensors, capi::tensors_from(outputs, num_outputs));
     auto boxes = std::make_unique<hal_detect_box_list>();
+    compat::Found found;
     if (out_segmentations == nullptr) {
-      HALYARD_RETURN_IF_ERROR(decoder->decoder.decode_boxes(tensors, boxes->boxes));
+      HALYARD_RETURN_IF_ERROR(decoder->decoder.decode_boxes(tensors, found));
+      boxes->boxes = std::move(found.boxes);
       *out_boxes = boxes.release();
       return 0;
     }
     auto masks = std::make_unique<hal_segmentation_list>();
-    compat::Found found;
     HALYARD_RETURN_IF_ERROR(decoder->decoder.decode(tensors, found));
     boxes->boxes = std::move(found.boxes);
     masks->list = std::move(found.segmentations);
@@ -339,7 +340,9 @@ hal_proto_data* hal_decoder_decode_proto(const hal_decoder* decoder,
     HALYARD_TRY(const auto tensors, capi::tensors_from(outputs, num_outputs));
     auto boxes = std::make_unique<hal_detect_box_list>();
     std::optional<compat::ProtoData> protos;
-    HALYARD_RETURN_IF_ERROR(decoder->decoder.decode_proto(tensors, boxes->boxes, protos));
+    compat::Found found;
+    HALYARD_RETURN_IF_ERROR(decoder->decoder.decode_proto(tensors, found, protos));
+    boxes->boxes = std::move(found.boxes);
     hal_proto_data* const data = protos ? new hal_proto_data{.data = *std::move(protos)} : nullptr;
     *out_boxes = boxes.release();
     return data;

@@ -2,6 +2,7 @@
 // ByteTrack in C.
 #include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "capi/error.h"
@@ -23,9 +24,17 @@ Result<hal_bytetrack*> tracker_handle(Result<compat::ByteTrack> tracker) {
 
 hal_bytetrack* hal_bytetrack_new(float track_update, float high_thresh, float match_thresh,
                                  int frame_rate, int track_buffer) {
-  return guarded<hal_bytetrack*>(nullptr, [&] {
-    return tracker_handle(compat::ByteTrack::create(track_update, high_thresh, match_thresh,
-                                                    frame_rate, track_buffer));
+  return guarded<hal_bytetrack*>(nullptr, [&]() -> Result<hal_bytetrack*> {
+    compat::ByteTrackOptions options{
+        .high_conf = high_thresh, .iou = match_thresh, .update = track_update};
+    if (track_buffer < 0)
+      return make_error(Errc::invalid_argument, "track_buffer: must not be below 0",
+                        std::to_string(track_buffer));
+    if (frame_rate > 0) {
+      options.lifespan_ns = static_cast<std::uint64_t>(track_buffer) * 1'000'000'000U /
+                            static_cast<std::uint64_t>(frame_rate);
+    }
+    return tracker_handle(compat::ByteTrack::create(options));
   });
 }
 

@@ -55,19 +55,22 @@ Status match(const HeadProgram& program, std::span<const Tensor> tensors,
     return fail(Errc::invalid_argument, "outputs: must be as many tensors as the model has outputs",
                 "{} tensors, {} outputs", tensors.size(), program.tensor_count);
   }
-  const bool in_order = std::all_of(
-      program.tensors.begin(), program.tensors.end(),
-      [&](const TensorPlan& plan) { return tensor_fits(tensors[plan.position], plan); });
   out.clear();
-  for (std::size_t i = 0; i < program.tensors.size(); ++i) {
-    const TensorPlan& plan = program.tensors[i];
-    const Tensor* found = named(tensors, plan.name);
-    if (found == nullptr && in_order) found = &tensors[plan.position];
-    if (found == nullptr) {
-      HALYARD_TRY(found, only_fit(tensors, program, i));
+  for (const TensorPlan& plan : program.tensors) {
+    out.push_back(named(tensors, plan.name));
+    if (out.back() != nullptr && !tensor_fits(*out.back(), plan)) return differs(*out.back(), plan);
+  }
+  if (std::ranges::find(out, nullptr) == out.end()) return {};
+  const bool in_order = std::ranges::all_of(program.tensors, [&](const TensorPlan& plan) {
+    return tensor_fits(tensors[plan.position], plan);
+  });
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (out[i] != nullptr) continue;
+    if (in_order) {
+      out[i] = &tensors[program.tensors[i].position];
+    } else {
+      HALYARD_TRY(out[i], only_fit(tensors, program, i));
     }
-    if (!tensor_fits(*found, plan)) return differs(*found, plan);
-    out.push_back(found);
   }
   return {};
 }

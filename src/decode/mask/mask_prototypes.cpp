@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // MaskPrototypes: converts rows of coefficients of any type.
+#include <bit>
 #include <cmath>
 
 #include "base/text/format_error.h"
 #include "decode/head/extras.h"
 #include "decode/head/field.h"
 #include "halyard/mask.h"
+#include "halyard/strided_copy.h"
 
 namespace halyard {
 namespace {
@@ -110,6 +112,26 @@ Status MaskPrototypes::select(std::span<const std::uint32_t> rows) {
   coefficients.erase(coefficients.begin(), coefficients.begin() + drop);
   if (with_stored) stored.erase(stored.begin(), stored.begin() + drop);
   return {};
+}
+
+Result<Tensor> MaskPrototypes::coefficient_tensor() const {
+  const bool has_stored = !stored.empty() && stored.size() == coefficients.size();
+  const DType dtype = has_stored ? stored_dtype : DType::f32;
+  HALYARD_TRY(Tensor out, Tensor::create(dtype, {size(), channels}, Memory::mem));
+  HALYARD_TRY(const TensorMap map, out.map(Access::write));
+  // Stored values are the low bytes of 32-bit numbers.
+  static_assert(std::endian::native == std::endian::little);
+  Layout from = out.layout();
+  from.stride_bytes[0] = static_cast<std::ptrdiff_t>(4 * channels);
+  from.stride_bytes[1] = 4;
+  const void* const rows = has_stored ? static_cast<const void*>(stored.data())
+                                      : static_cast<const void*>(coefficients.data());
+  copy_elements(from, static_cast<const std::byte*>(rows), out.layout(), map.writable());
+  if (has_stored) {
+    HALYARD_RETURN_IF_ERROR(
+        out.set_quantization(Quantization::per_tensor(stored_scale, stored_zero_point)));
+  }
+  return out;
 }
 
 }  // namespace halyard

@@ -9,66 +9,31 @@
 
 #include "base/text/format_error.h"
 #include "decode/head/stored_types.h"
+#include "decode/semantic/score_axes.h"
 
 namespace halyard::decode {
 namespace {
 
 constexpr std::size_t max_pixels = 1U << 15;  // per axis
 
-struct ScoreAxes {
-  std::optional<std::size_t> batch, classes;
-  std::size_t y = 0, x = 0;
-};
-
-Result<ScoreAxes> score_axes(const Tensor& scores, SemanticLayout layout) {
-  const std::size_t rank = scores.rank();
-  ScoreAxes out;
-  if (layout == SemanticLayout::class_map) {
-    const bool channel_last = rank >= 3 && scores.shape()[rank - 1] == 1;
-    const bool fits =
-        rank == 2 || rank == 3 || (rank == 4 && (channel_last || scores.shape()[1] == 1));
-    if (fits) {
-      out.y = rank == 2 ? 0 : rank == 3 ? (channel_last ? 0 : 1) : (channel_last ? 1 : 2);
-      out.x = out.y + 1;
-      if (out.y > 0) out.batch = 0;
-      return out;
-    }
-  } else if (rank == 3 || rank == 4) {
-    const bool first = layout == SemanticLayout::classes_first;
-    const std::size_t base = rank - 3;
-    if (rank == 4) out.batch = 0;
-    out.classes = first ? base : base + 2;
-    out.y = first ? base + 1 : base;
-    out.x = out.y + 1;
-    return out;
-  }
-  return fail(Errc::invalid_argument,
-              "scores: must have height, width, and classes unless a class map; batch is optional",
-              "shape [{}]", fmt::join(scores.shape(), ", "));
-}
-
 Result<PrototypeGrid> grid_of_scores(const Tensor& scores, const SemanticOptions& options) {
   if (scores.is_image() && scores.plane_count() > 1)
     return fail(Errc::unsupported, "scores: an image of several planes cannot be a network output");
-  HALYARD_TRY(const ScoreAxes axes, score_axes(scores, options.layout));
-  const Layout& layout = scores.layout();
+  HALYARD_TRY(const ScoreAxes axes, score_axes(scores.layout(), options.layout));
+  HALYARD_TRY(const SemanticView view, view_scores(scores.layout(), axes, options.batch));
+  const Layout& layout = view.layout;
   PrototypeGrid grid;
   grid.dtype = layout.dtype;
-  grid.height = layout.shape[axes.y];
-  grid.width = layout.shape[axes.x];
-  grid.row_stride_bytes = layout.stride_bytes[axes.y];
-  grid.pixel_stride_bytes = layout.stride_bytes[axes.x];
-  grid.channels = axes.classes ? layout.shape[*axes.classes] : 1;
-  grid.channel_stride_bytes = axes.classes ? layout.stride_bytes[*axes.classes] : 0;
+  grid.height = layout.shape[0];
+  grid.width = layout.shape[1];
+  grid.channels = layout.shape[2];
+  grid.row_stride_bytes = layout.stride_bytes[0];
+  grid.pixel_stride_bytes = layout.stride_bytes[1];
+  grid.channel_stride_bytes = layout.stride_bytes[2];
   const std::size_t minimum = std::min({grid.height, grid.width, grid.channels});
   if (minimum == 0 || std::max(grid.height, grid.width) > max_pixels || grid.channels > 65536) {
     return fail(Errc::invalid_argument, "scores: extents must be 1..32768, classes at most 65536",
                 "shape [{}]", fmt::join(scores.shape(), ", "));
-  }
-  const std::size_t batches = axes.batch ? layout.shape[*axes.batch] : 1;
-  if (options.batch >= batches) {
-    return fail(Errc::invalid_argument, "batch: must be below the batch extent", "{} of {}",
-                options.batch, batches);
   }
   if (axes.classes ? is_stored_type(grid.dtype) : is_integer(grid.dtype)) return grid;
   return fail(Errc::unsupported,

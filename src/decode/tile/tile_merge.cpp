@@ -106,22 +106,7 @@ void to_fractions(FrameSize frame, std::vector<Detection>& detections) noexcept 
 Result<std::vector<Detection>> merge_detections(std::span<const Detection> detections,
                                                 const MergeOptions& options) {
   HALYARD_RETURN_IF_ERROR(decode::check_merge_options(options));
-  if (detections.size() > decode::max_detections)
-    return fail(Errc::invalid_argument, "detections: must be at most 2^24", "{}",
-                detections.size());
-  trace::Span span("decode.merge_detections");
-  span.arg("detections", detections.size());
-  std::vector<Detection> admitted;
-  admitted.reserve(detections.size());
-  for (Detection d : detections)
-    if (decode::admit(d, options)) admitted.push_back(d);
-  decode::Merger merger;
-  std::vector<Detection> out;
-  for (const auto& kept : merger.merge(admitted, {}, options)) {
-    out.push_back(admitted[kept.place]);
-    out.back().box = kept.box;
-  }
-  return out;
+  return decode::merge_checked(detections, options);
 }
 
 struct HALYARD_LOCAL TileAccumulator::Impl {

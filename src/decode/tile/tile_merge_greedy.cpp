@@ -9,6 +9,7 @@
 
 #include "base/box_math.h"
 #include "base/text/format_error.h"
+#include "halyard/trace.h"
 
 namespace halyard::decode {
 namespace {
@@ -169,6 +170,26 @@ std::span<const Merger::Part> Merger::parts_of(const Kept& kept) const noexcept 
   const auto end = std::partition_point(begin, parts_.end(),
                                         [&](const Part& part) { return part.stay == kept.stay; });
   return {begin, end};
+}
+
+Result<std::vector<Detection>> merge_checked(std::span<const Detection> detections,
+                                             const MergeOptions& options) {
+  if (detections.size() > max_detections)
+    return fail(Errc::invalid_argument, "detections: must be at most 2^24", "{}",
+                detections.size());
+  trace::Span span("decode.merge_detections");
+  span.arg("detections", detections.size());
+  std::vector<Detection> admitted;
+  admitted.reserve(detections.size());
+  for (Detection d : detections)
+    if (admit(d, options)) admitted.push_back(d);
+  Merger merger;
+  std::vector<Detection> out;
+  for (const auto& kept : merger.merge(admitted, {}, options)) {
+    out.push_back(admitted[kept.place]);
+    out.back().box = kept.box;
+  }
+  return out;
 }
 
 }  // namespace halyard::decode

@@ -24,6 +24,11 @@ bool admit(Detection& detection, const MergeOptions& options) noexcept;
 float measure(MergeMetric metric, const Box& a, double area_a, const Box& b,
               double area_b) noexcept;
 
+/// merge_detections() for options that are already checked; a threshold above 1 merges nothing.
+/// Errors: invalid_argument (more than max_detections).
+Result<std::vector<Detection>> merge_checked(std::span<const Detection> detections,
+                                             const MergeOptions& options);
+
 /// For one thread at a time.
 class Merger {
  public:

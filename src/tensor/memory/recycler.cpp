@@ -194,6 +194,14 @@ Result<Tensor> Recycler::create_image(std::size_t width, std::size_t height, Pix
   return Tensor::wrap_image({&whole, 1}, width, height, format, dtype);
 }
 
+Result<Tensor> Recycler::copy(const Tensor& from, Memory memory) {
+  HALYARD_TRY(const Layout layout, Layout::contiguous(from.dtype(), from.shape()));
+  HALYARD_TRY(auto buffer, allocate(layout.size_bytes(), memory));
+  HALYARD_TRY(Tensor out, Tensor::wrap(std::move(buffer), layout));
+  HALYARD_RETURN_IF_ERROR(halyard::copy(from, out));
+  return out;
+}
+
 Recycler::Stats Recycler::stats() const {
   const ForkLock lock(state_->mutex);
   if (!lock) return {};

@@ -190,6 +190,30 @@ TEST(Masks, many_masks_come_in_groups_without_a_difference) {
   }
 }
 
+TEST(Masks, coefficients_as_a_tensor_keep_their_type_and_scale) {
+  const Quantization scale = Quantization::per_tensor(0.5F, 2);
+  const std::int8_t stored[2][3] = {{-128, 0, 127}, {1, 2, 3}};
+  const float real[3] = {1.5F, -2, 3};
+  MaskPrototypes masks;
+  masks.clear(3);
+  for (const auto& row : stored)
+    ASSERT_OK(masks.append({reinterpret_cast<const std::byte*>(row), 1, DType::i8, &scale}));
+  ASSERT_VALUE(const Tensor bytes, masks.coefficient_tensor());
+  EXPECT_EQ(bytes.dtype(), DType::i8);
+  EXPECT_TRUE(std::ranges::equal(bytes.shape(), std::array<std::size_t, 2>{2, 3}));
+  EXPECT_EQ(bytes.quantization(), scale);
+  EXPECT_EQ(std::memcmp(bytes.map(Access::read)->data(), stored, 6), 0);
+
+  // One row of floats: then all rows are real values.
+  ASSERT_OK(masks.append({reinterpret_cast<const std::byte*>(real), 4, DType::f32, nullptr}));
+  ASSERT_VALUE(const Tensor floats, masks.coefficient_tensor());
+  EXPECT_EQ(floats.dtype(), DType::f32);
+  EXPECT_FALSE(floats.quantization().has_value());
+  const float expected[9] = {-65, -1, 62.5F, -0.5F, 0, 0.5F, 1.5F, -2, 3};
+  ASSERT_EQ(floats.layout().size_bytes(), sizeof(expected));
+  EXPECT_EQ(std::memcmp(floats.map(Access::read)->data(), expected, sizeof(expected)), 0);
+}
+
 TEST(Masks, a_reused_set_allocates_nothing) {
   for (const PrototypeOrder order : both_orders) {
     const FrameShape shape{.order = order};

@@ -104,6 +104,35 @@ TEST(Recycler, lays_images_out_as_create_image_does) {
   }
 }
 
+TEST(Recycler, copies_elements_without_gaps_into_its_memory) {
+  Recycler recycler;
+  const Tensor whole = *Tensor::create(DType::u8, {3, 7, 3}, Memory::mem);
+  {
+    const auto map = *whole.map(Access::write);
+    for (std::size_t i = 0; i < 63; ++i)
+      map.writable()[i] = static_cast<std::byte>(i);
+  }
+  const AxisRange parts[] = {AxisRange::all(3), {1, 4, 1}, AxisRange::all(3)};
+  ASSERT_VALUE(const Tensor part, whole.part(parts));
+  const void* first = nullptr;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_VALUE(const Tensor copied, recycler.copy(part));
+    EXPECT_EQ(copied.dtype(), part.dtype());
+    ASSERT_TRUE(std::ranges::equal(copied.shape(), part.shape()));
+    EXPECT_EQ(copied.layout().stride_bytes[0], 12);
+    const auto from = *part.map(Access::read), to = *copied.map(Access::read);
+    for (std::size_t y = 0; y < 3; ++y)
+      EXPECT_EQ(std::memcmp(to.data() + y * 12, from.data() + y * 21, 12), 0);
+    if (i == 1) {
+      EXPECT_EQ(to.data(), first);
+    }
+    first = to.data();
+  }
+  EXPECT_EQ(recycler.stats().fresh, 1U);
+  EXPECT_EQ(recycler.stats().recycled, 1U);
+  EXPECT_EQ(code_of(recycler.copy(image_of(7, 3, F::rgb))), Errc::invalid_argument);
+}
+
 TEST(Recycler, refuses_a_bad_image_before_it_allocates) {
   Recycler recycler;
   EXPECT_FAILS(recycler.create_image(0, 16, F::rgb), Errc::invalid_argument);
