@@ -178,6 +178,37 @@ TEST(compat_draw, decoding_and_drawing_in_one_go_is_the_same_as_from_prototypes)
   EXPECT_EQ(bytes_of(fused), bytes_of(other));
 }
 
+TEST(compat_draw, every_box_has_its_own_keypoints_where_they_are_visible) {
+  // Two boxes of one class with two keypoints each, of which one is hidden, in fractions.
+  ModelDescription description;
+  description.keypoints = KeypointShape{2, 3};
+  OutputDescription& output = description.outputs.emplace_back();
+  output.shape = {1, 11, 8};
+  output.box_units = BoxUnits::fraction;
+  const std::vector<Column> columns{{.2F, .3F, .1F, .1F, .9F, .5F, .2F, .6F, .6F, .2F, .4F},
+                                    {.2F, .7F, .1F, .1F, .8F, .5F, .8F, .4F, .8F, .8F, .5F}};
+  ASSERT_VALUE(const compat::Decoder decoder, compat::Decoder::from_description(description));
+  const Tensor head = head_of(columns, 11, 8);
+  Tensor dst = image_of(PixelFormat::rgb);
+  std::vector<Detection> found;
+  ASSERT_OK(painter().draw_masks(decoder, {&head, 1}, dst, found));
+  EXPECT_EQ(found.size(), 2U);
+  const std::vector<int> drawn{200, 100, 0}, black{0, 0, 0};
+  EXPECT_EQ(pixel(dst, 20, 6), drawn);
+  EXPECT_EQ(pixel(dst, 24, 6), black);
+  EXPECT_EQ(pixel(dst, 20, 24), black);
+  EXPECT_EQ(pixel(dst, 32, 24), drawn);
+}
+
+TEST(compat_draw, tracks_that_are_not_known_have_the_colour_of_their_index) {
+  const std::vector<Detection> boxes{{{.1F, .2F, .3F, .8F}, .9F, 1},
+                                     {{.6F, .2F, .8F, .8F}, .9F, 1}};
+  Tensor dst = image_of(PixelFormat::rgb);
+  ASSERT_OK(painter().draw_decoded_masks(dst, boxes, {}, {.color_mode = ColorBy::track}));
+  EXPECT_EQ(pixel(dst, 3, 15), (std::vector<int>{200, 100, 0}));
+  EXPECT_EQ(pixel(dst, 23, 15), (std::vector<int>{0, 50, 250}));
+}
+
 TEST(compat_draw, what_cannot_be_drawn_leaves_the_image_as_it_is) {
   Tensor dst = image_of(PixelFormat::rgba);
   const std::vector<std::uint8_t> before = bytes_of(dst);

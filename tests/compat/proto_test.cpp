@@ -25,6 +25,7 @@ TEST(compat_proto, rows_of_coefficients_are_in_the_order_of_the_boxes) {
   compat::Found found;
   std::optional<ProtoData> protos;
   ASSERT_TRUE(decoder.decode_proto(outputs, found, protos));
+  EXPECT_TRUE(found.segmentations.empty());
   ASSERT_TRUE(protos);
   EXPECT_EQ(found.boxes.size(), 3U);
   EXPECT_EQ(protos->layout(), compat::ProtoLayout::nhwc);

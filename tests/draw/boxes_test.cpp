@@ -247,6 +247,18 @@ TEST(Shapes, trail_fades_towards_its_oldest_end) {
   EXPECT_GE(last, 250);
 }
 
+TEST(Shapes, a_long_segment_of_a_trail_fades_evenly) {
+  Guarded g(220, 20, 3);
+  const std::vector<Point> points{{10, 10}, {210, 10}};
+  fading_polyline(g.canvas(), points, 5, red);
+  // From half to all of the ink, in nine pieces; a piece has the opacity of its end.
+  for (int x = 20; x < 200; ++x) {
+    const double even = 255 * (0.5 + 0.5 * (x - 10) / 200.0);
+    EXPECT_GE(g.block[g.index(x * 3, 10)], even - 1) << x;
+    EXPECT_LE(g.block[g.index(x * 3, 10)], even + 127.5 / 9 + 1) << x;
+  }
+}
+
 TEST(Shapes, trail_joints_show_no_dots) {
   Guarded g(100, 40, 3);
   const std::vector<Point> points{{10, 20}, {30, 20}, {50, 20}, {70, 20}, {90, 20}};

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <fstream>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -124,7 +127,39 @@ TEST(Palette, first_colors_are_far_apart_and_stable) {
   for (std::uint64_t i = 0; i < 20; ++i)
     for (std::uint64_t j = 0; j < i; ++j)
       EXPECT_GE(squared_distance(palette_color(i), palette_color(j)), 60 * 60) << i << " " << j;
-  EXPECT_EQ(palette_color(3), palette_color(3));
+  EXPECT_EQ(palette_color(0), (Color{37, 150, 255}));
+  EXPECT_EQ(palette_color(19), (Color{0, 255, 180}));
+}
+
+// sRGB to Oklab, the inverse of what the palette computes. B. Ottosson (2020).
+std::array<double, 3> oklab_of(const Color& color) {
+  const auto linear = [](std::uint8_t byte) {
+    const double v = byte / 255.0;
+    return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
+  };
+  const double r = linear(color.r), g = linear(color.g), b = linear(color.b);
+  const double l = std::cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
+  const double m = std::cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
+  const double s = std::cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
+  return {0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s,
+          1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s,
+          0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s};
+}
+
+TEST(Palette, later_colors_have_three_lightnesses_one_chroma_and_hues_by_the_golden_angle) {
+  int compared = 0;
+  for (std::uint64_t i = 20; i < 400; ++i) {
+    const Color color = palette_color(i);
+    const auto is_inside = [](std::uint8_t v) { return v > 0 && v < 255; };
+    if (!is_inside(color.r) || !is_inside(color.g) || !is_inside(color.b)) continue;  // clamped
+    const auto [lightness, a, b] = oklab_of(color);
+    EXPECT_NEAR(lightness, 0.62 + 0.1 * static_cast<double>(i % 3), 0.005) << i;
+    EXPECT_NEAR(std::hypot(a, b), 0.17, 0.008) << i;
+    const double hue = static_cast<double>(i) * 2 * std::numbers::pi * (2 - std::numbers::phi);
+    EXPECT_NEAR(std::cos(std::atan2(b, a) - hue), 1, 0.002) << i;
+    ++compared;
+  }
+  EXPECT_GT(compared, 100);
 }
 
 TEST(Palette, later_colors_differ_from_their_neighbours) {

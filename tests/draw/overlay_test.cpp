@@ -2,6 +2,7 @@
 // Overlay on whole images: pixels at known places, tags, tracks, refusals.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -81,6 +82,24 @@ TEST_F(Drawing, tag_stands_above_the_box_and_holds_text) {
   EXPECT_EQ(elsewhere, 0);
   EXPECT_GT(tag, 700);
   EXPECT_GT(text, 200);
+}
+
+TEST_F(Drawing, capital_letters_lie_in_the_middle_of_the_tag) {
+  auto o = *Overlay::create({.labels = {"HHH"}, .line_px = 2, .text_px = 30, .show_score = false});
+  Tensor image = plain_image(200, 120);
+  const Detection d{{30, 60, 150, 100}, 0.87F, 0, -1};
+  ASSERT_OK(o.draw(image, {&d, 1}));
+  const Pixels p(image);
+  // The tag is 40 pixels high and ends with the line of the box, at row 61.
+  int first = 120, last = 0;
+  for (int y = 21; y < 61; ++y)
+    for (int x = 40; x < 90; ++x)
+      if (p(x, y) != palette_color(0)) {
+        first = std::min(first, y);
+        last = std::max(last, y);
+      }
+  EXPECT_GT(last - first, 15);
+  EXPECT_NEAR(first - 21, 60 - last, 1);
 }
 
 TEST_F(Drawing, tag_goes_below_the_top_line_when_there_is_no_room_above) {

@@ -74,6 +74,23 @@ TEST(ClassDraw, equals_plain_blending_in_every_byte_of_every_format) {
   check_maps<std::uint8_t>(3);
 }
 
+TEST(ClassDraw, blends_each_pixel_once_where_rows_follow_each_other_without_a_gap) {
+  const Size size{5, 4};
+  for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::grey}) {
+    const std::size_t pixel_bytes = info(format).channels;
+    std::vector<std::uint8_t> bytes(20 * pixel_bytes, 100);
+    const Tensor::PlaneSource rows{*wrap_memory(bytes.data(), bytes.size(), {}), 0,
+                                   5 * pixel_bytes};
+    Tensor image = *Tensor::wrap_image({&rows, 1}, 5, 4, format, DType::u8);
+    const std::vector<std::uint8_t> ids(20, 1);
+    MaskPainter painter;
+    ASSERT_TRUE(painter.draw(image, map_of(size, ids), {.palette = palette}));
+    EXPECT_NE(bytes[0], 100);
+    for (std::size_t i = pixel_bytes; i < bytes.size(); ++i)
+      EXPECT_EQ(bytes[i], bytes[i % pixel_bytes]) << i;
+  }
+}
+
 TEST(ClassDraw, refuses_maps_that_do_not_fit) {
   Tensor image = noise_image({12, 10}, PixelFormat::planar_rgb, 1);
   const Planes before = planes_of(image);
