@@ -110,6 +110,10 @@ TEST_P(EveryTracker, ignores_what_is_no_detection) {
   const auto tracks = update(tracker, bad, frame);
   ASSERT_EQ(tracks.size(), 1U);
   EXPECT_EQ(tracks[0].detection, 11);
+
+  // The smallest side that is one.
+  Tracker small = make_tracker(GetParam());
+  EXPECT_EQ(update(small, {found({0, 0, 1e-9F, 1e-9F})}, 0ns).size(), 1U);
 }
 
 TEST_P(EveryTracker, refuses_time_that_runs_backwards_and_survives_it) {
