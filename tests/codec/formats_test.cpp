@@ -194,6 +194,22 @@ TEST(Formats, padding_behind_rows_stays) {
   }
 }
 
+TEST(Formats, a_bmp_with_alpha_names_its_masks_and_colour_space) {
+  ASSERT_VALUE(const auto file, encode_bmp(scene(F::rgba)));
+  // BITMAPV4HEADER after 14 bytes: compression BI_BITFIELDS, masks of R, G, B, A, LCS_sRGB.
+  const auto number = [&](std::size_t at) {
+    std::uint32_t value;
+    std::memcpy(&value, &file[14 + at], sizeof value);
+    return value;
+  };
+  EXPECT_EQ(number(0), 108U);
+  EXPECT_EQ(number(16), 3U);
+  const std::uint32_t masks[] = {0xFF0000, 0xFF00, 0xFF, 0xFF000000};
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(number(40 + 4 * i), masks[i]);
+  EXPECT_EQ(number(56), 0x73524742U);
+}
+
 TEST(Formats, a_tiff_of_16_bits_keeps_them) {
   if (!kind_of(ImageFileType::tiff).is_written) GTEST_SKIP() << "built without libtiff";
   for (const PixelFormat format : {F::grey, F::rgb, F::rgba}) {
