@@ -96,5 +96,62 @@ TEST(Completion, class_scores_of_wide_integers_are_bytes_of_them_not_of_real_val
   EXPECT_EQ(bytes(), (std::vector<int>{0, 85, 170, 255}));
 }
 
+TEST(Completion, units_of_split_outputs_are_those_of_the_boxes) {
+  std::vector<Output> outputs(2);
+  outputs[0].kind = compat::OutputKind::scores;
+  outputs[0].shape = {1, 3, 20};
+  outputs[1].kind = compat::OutputKind::boxes;
+  outputs[1].shape = {1, 4, 20};
+  EXPECT_EQ(decoder_of(outputs).normalized_boxes(), std::nullopt);
+  for (const bool normalized : {false, true}) {
+    outputs[1].normalized = normalized;
+    EXPECT_EQ(decoder_of(outputs).normalized_boxes(), normalized);
+  }
+}
+
+TEST(Completion, integers_of_a_described_type_have_scale_1_without_quantization) {
+  ModelDescription description;
+  OutputDescription& output = description.outputs.emplace_back();
+  output.shape = {1, 5, 20};
+  output.dtype = DType::i8;
+  std::vector<std::int8_t> values(100, 0);
+  for (const auto& [feature, value] : {std::pair{0, 50}, {1, 40}, {2, 20}, {3, 10}, {4, 1}})
+    values[static_cast<std::size_t>(feature) * 20] = static_cast<std::int8_t>(value);
+  const Tensor tensor = tensor_of<std::int8_t>({1, 5, 20}, values);
+  ASSERT_VALUE(const Decoder decoder, Decoder::from_description(description));
+  Found found;
+  ASSERT_OK(decoder.decode({&tensor, 1}, found));
+  ASSERT_EQ(found.boxes.size(), 1U);
+  expect_box(found.boxes[0].box, {40, 35, 60, 45});
+}
+
+TEST(Completion, an_input_needs_both_extents) {
+  std::vector<Output> outputs(1);
+  outputs[0].shape = {1, 5, 20};
+  for (const Size wrong : {Size{0, 5}, Size{5, 0}, Size{-1, 5}})
+    EXPECT_FAILS(Decoder::from_outputs(outputs, {}, {.input_dims = wrong}), Errc::invalid_argument,
+                 "input_dims");
+  EXPECT_EQ(decoder_of(outputs, {.input_dims = Size{1, 1}}).input_dims(), (Size{1, 1}));
+}
+
+TEST(Found, clear_removes_everything) {
+  Found found;
+  found.boxes.resize(2);
+  found.rotated.resize(2);
+  found.is_rotated = true;
+  found.keypoints.resize(4);
+  found.keypoints_each = 2;
+  found.classes.resize(5);
+  found.tracks.resize(2);
+  found.segmentations.assign(2, 3, 4)[0] = 7;
+  ASSERT_EQ(found.segmentations.size(), 1U);
+  found.clear();
+  EXPECT_EQ(found.boxes.size() + found.rotated.size() + found.keypoints.size() +
+                found.keypoints_each + found.classes.size() + found.tracks.size() +
+                found.segmentations.size(),
+            0U);
+  EXPECT_FALSE(found.is_rotated);
+}
+
 }  // namespace
 }  // namespace halyard::test

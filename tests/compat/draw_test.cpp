@@ -103,6 +103,14 @@ TEST(compat_draw, a_letterbox_shows_a_part_of_the_input) {
   EXPECT_EQ(pixel(dst, 20, 4)[0], 0);
   EXPECT_EQ(pixel(dst, 20, 26)[0], 200);
   EXPECT_EQ(pixel(dst, 20, 29)[0], 0);
+  // x = (0.25 - 0.1) / 0.5 x 40 = 12, and 52.
+  ASSERT_OK(painter().draw_decoded_masks(dst, {&middle, 1}, {},
+                                         {.letterbox = compat::Letterbox{.1F, 0, .6F, 1}}));
+  EXPECT_EQ(pixel(dst, 8, 15)[0], 0);
+  EXPECT_EQ(pixel(dst, 9, 15)[0], 200);
+  EXPECT_EQ(pixel(dst, 11, 15)[0], 200);
+  EXPECT_EQ(pixel(dst, 12, 15)[0], 0);
+  EXPECT_EQ(pixel(dst, 39, 15)[0], 0);
 }
 
 TEST(compat_draw, the_best_lies_on_top_and_colours_follow_the_mode) {
@@ -191,13 +199,14 @@ TEST(compat_draw, every_box_has_its_own_keypoints_where_they_are_visible) {
   const Tensor head = head_of(columns, 11, 8);
   Tensor dst = image_of(PixelFormat::rgb);
   std::vector<Detection> found;
-  ASSERT_OK(painter().draw_masks(decoder, {&head, 1}, dst, found));
+  ASSERT_OK(
+      painter().draw_masks(decoder, {&head, 1}, dst, found, {.color_mode = ColorBy::instance}));
   EXPECT_EQ(found.size(), 2U);
-  const std::vector<int> drawn{200, 100, 0}, black{0, 0, 0};
-  EXPECT_EQ(pixel(dst, 20, 6), drawn);
+  const std::vector<int> first{200, 100, 0}, second{0, 50, 250}, black{0, 0, 0};
+  EXPECT_EQ(pixel(dst, 20, 6), first);
   EXPECT_EQ(pixel(dst, 24, 6), black);
   EXPECT_EQ(pixel(dst, 20, 24), black);
-  EXPECT_EQ(pixel(dst, 32, 24), drawn);
+  EXPECT_EQ(pixel(dst, 32, 24), second);
 }
 
 TEST(compat_draw, tracks_that_are_not_known_have_the_colour_of_their_index) {
@@ -207,6 +216,27 @@ TEST(compat_draw, tracks_that_are_not_known_have_the_colour_of_their_index) {
   ASSERT_OK(painter().draw_decoded_masks(dst, boxes, {}, {.color_mode = ColorBy::track}));
   EXPECT_EQ(pixel(dst, 3, 15), (std::vector<int>{200, 100, 0}));
   EXPECT_EQ(pixel(dst, 23, 15), (std::vector<int>{0, 50, 250}));
+}
+
+TEST(compat_draw, a_letterbox_shows_the_same_pixels_as_the_part_of_a_larger_image) {
+  const compat::Decoder decoder = decoder_of(mask_outputs());
+  const std::vector<Tensor> outputs{head_of({{.5F, .5F, .35F, .45F, .9F, 0, 3, 0}}, 8, mask_boxes),
+                                    mask_prototypes()};
+  Tensor part = image_of(PixelFormat::rgb);
+  Tensor whole =
+      *Tensor::create_image(2 * width, 2 * height, PixelFormat::rgb, DType::u8, Memory::mem);
+  std::vector<Detection> found;
+  ASSERT_OK(painter().draw_masks(decoder, outputs, part, found,
+                                 {.letterbox = compat::Letterbox{.25F, .5F, .75F, 1}}));
+  ASSERT_OK(painter().draw_masks(decoder, outputs, whole, found));
+  const std::vector<std::uint8_t> small = bytes_of(part), large = bytes_of(whole);
+  for (std::size_t y = 0; y < height; ++y) {
+    const auto from =
+        large.begin() + static_cast<std::ptrdiff_t>(3 * ((height + y) * 2 * width + width / 2));
+    EXPECT_TRUE(std::equal(from, from + 3 * width,
+                           small.begin() + static_cast<std::ptrdiff_t>(3 * y * width)))
+        << y;
+  }
 }
 
 TEST(compat_draw, what_cannot_be_drawn_leaves_the_image_as_it_is) {

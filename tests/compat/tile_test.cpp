@@ -93,12 +93,15 @@ TEST(compat_tile, an_accumulator_takes_each_tile_once_in_any_order) {
     } else {
       EXPECT_TRUE(tiles->push_tile({&left, 1}, first));
       EXPECT_FALSE(tiles->push_tile({&right, 1}, first));
+      EXPECT_FALSE(tiles->push_tile({&right, 1}, {1, 3, {70, 0}, {100, 100}, {200, 100}, {}}));
+      EXPECT_FALSE(tiles->push_tile({&right, 1}, {2, 2, {70, 0}, {100, 100}, {200, 100}, {}}));
       EXPECT_EQ(tiles->remaining(), 1U);
       EXPECT_TRUE(tiles->push_tile({&right, 1}, second));
     }
     EXPECT_TRUE(tiles->is_complete());
     EXPECT_FALSE(tiles->push_tile({}, {2, 2, {}, {}, {}, {}}));
     EXPECT_FALSE(tiles->push_tile({}, {1, 3, {}, {}, {}, {}}));
+    EXPECT_EQ(tiles->remaining(), 0U);
     results[reversed ? 1 : 0] = tiles->finalize();
     const auto fractions = tiles->finalize_normalized();
     ASSERT_EQ(fractions.size(), 1U);
@@ -125,6 +128,12 @@ TEST(compat_tile, pixels_of_tiles_come_from_their_places) {
   ASSERT_TRUE(processor);
   const TilingConfig config{{32, 16}, 0};
   const Tensor batch = *alloc_tile_batch(4, config, PixelFormat::grey);
+  EXPECT_TRUE(alloc_tile_batch(1, {.tile = {1, 1}}, PixelFormat::grey));
+  for (const auto& [count, tile] :
+       {std::pair{0, Size{8, 8}}, {65537, {8, 8}}, {1, {0, 8}}, {1, {8, 0}}})
+    EXPECT_FAILS(
+        alloc_tile_batch(static_cast<std::size_t>(count), {.tile = tile}, PixelFormat::grey),
+        Errc::invalid_argument, "tiles: must be 1..65536");
   const auto placed = tile_into(*processor, source, batch, config);
   ASSERT_TRUE(placed) << placed.error().message();
   ASSERT_EQ(placed->size(), 4U);
