@@ -10,6 +10,7 @@
 
 #include "draw/canvas.h"
 #include "draw/polyline.h"
+#include "support/product.h"
 
 namespace halyard::draw {
 namespace {
@@ -201,6 +202,33 @@ TEST(Shapes, filled_corner_has_the_area_of_a_quarter_disc) {
     for (int x = 0; x < 64; ++x)
       area += g.block[g.index(x * 3, y)] / 255.0;
   EXPECT_NEAR(area, 3.14159265 * 32 * 32, 0.002 * 3.14159265 * 32 * 32);
+}
+
+TEST(Shapes, sides_between_round_corners_are_whole_lines) {
+  constexpr int radius = 6, line = 2;
+  for (const auto& [x0, y0, side] : test::product({10, 11}, {10, 11}, {30, 31})) {
+    Guarded g(60, 60, 3);
+    CornerCache corners;
+    const int x1 = x0 + side, y1 = y0 + side;
+    stroke_box(g.canvas(), {x0, y0, x1, y1}, line, radius, red, corners);
+    for (int i = radius; i < side - radius; ++i)
+      for (int depth = -1; depth <= line; ++depth) {
+        const bool is_on = depth >= 0 && depth < line;
+        EXPECT_EQ(g.is_set(x0 + depth, y0 + i), is_on) << x0 << " " << i << " " << depth;
+        EXPECT_EQ(g.is_set(x1 - 1 - depth, y0 + i), is_on) << x0 << " " << i << " " << depth;
+        EXPECT_EQ(g.is_set(x0 + i, y0 + depth), is_on) << y0 << " " << i << " " << depth;
+        EXPECT_EQ(g.is_set(x0 + i, y1 - 1 - depth), is_on) << y0 << " " << i << " " << depth;
+      }
+  }
+}
+
+TEST(Shapes, trail_of_a_still_object_is_a_dot) {
+  Guarded g(20, 12, 3);
+  const std::vector<Point> points{{8, 6}, {8, 6}, {8, 6}};
+  fading_polyline(g.canvas(), points, 4, red);
+  EXPECT_TRUE(g.is_set(8, 6));
+  EXPECT_TRUE(g.is_set(7, 5));
+  EXPECT_FALSE(g.is_set(12, 6));
 }
 
 TEST(Shapes, too_small_box_is_filled_and_a_large_radius_is_cut) {

@@ -41,6 +41,8 @@ TEST(Style, takes_the_line_and_the_text_of_the_options) {
   options.line_px = 7;
   options.text_px = 30;
   expect_style(style_for(options, 640, 480), {7, 3, 21, 14, 6, 30, 40, 11, 7});
+  options.text_px = 6;
+  expect_style(style_for(options, 640, 480), {7, 3, 21, 14, 2, 6, 8, 2, 7});
 }
 
 }  // namespace
