@@ -157,6 +157,43 @@ TEST(Rational, keeps_white_exactly_white) {
   });
 }
 
+// Samples have 7 fractional bits. The first and the last of a row, which the sums beyond the image
+// are taken out of, are rounded once more.
+TEST(Rational, samples_of_one_value_are_that_value_to_the_last_bit) {
+  Random random(79);
+  constexpr Ratio odd[] = {{3, 1}, {3, 2}, {2, 1}, {4, 1}, {5, 1}, {7, 1}, {9, 1}, {1, 1}};
+  for_each_target([&] {
+    int served = 0;
+    for (const auto& [ratio, filter, antialias, value] : product(
+             odd, {Filter::bilinear, Filter::box}, {false, true}, {1, 2, 85, 128, 171, 254, 255})) {
+      Convert c = scaled(random, F::grey, ratio, 40, antialias);
+      c.dst = random_image(random, static_cast<int>(c.dst.width()),
+                           static_cast<int>(c.dst.height()), F::grey);
+      c.filter = filter;
+      const auto plan = image::make_plan(c, ColorimetryMode::fast).value();
+      const auto sampler = image::make_rational(plan, 1);
+      if (sampler == nullptr) continue;
+      ++served;
+      std::memset(c.src.map(Access::write).value().writable(), value, c.src.size_bytes());
+      const TensorMap src = *c.src.map(Access::read), dst = *c.dst.map(Access::write);
+      std::vector<std::byte> memory(sampler->workspace_bytes() + 64);
+      std::byte* workspace = memory.data();
+      while (reinterpret_cast<std::uintptr_t>(workspace) % 64 != 0)
+        ++workspace;
+      sampler->begin(workspace);
+      for (int y = 0; y < sampler->rows(); ++y) {
+        const image::SampleRows row = sampler->row(image::map_frame(plan, src, dst), y, workspace);
+        for (int x = 0; x < sampler->columns(); ++x) {
+          const bool is_inside = x > 0 && x < sampler->columns() - 1;
+          ASSERT_NEAR(row.channel[0][x], value * 128, is_inside ? 0 : 1)
+              << describe(c) << " " << x << " " << y;
+        }
+      }
+    }
+    EXPECT_GT(served, 70);
+  });
+}
+
 TEST(Rational, is_right_at_every_width) {
   Random random(73);
   Judge judge({.threads = 1});
