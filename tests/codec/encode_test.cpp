@@ -238,5 +238,19 @@ TEST(EncodePng, refusals_name_their_reason) {
   EXPECT_FAILS(encode_png(Tensor()), Errc::invalid_argument);
 }
 
+TEST(EncodeJpeg, sides_are_at_most_65500) {
+  for (const auto& [width, height] : std::vector<std::pair<std::size_t, std::size_t>>{
+           {65500, 1}, {1, 65500}, {65501, 1}, {1, 65501}}) {
+    const auto file = encode_jpeg(*Tensor::create_image(width, height, PixelFormat::grey));
+    if (std::max(width, height) == 65500) {
+      ASSERT_OK(file);
+      EXPECT_EQ(peek(*file)->width, width);
+      EXPECT_EQ(peek(*file)->height, height);
+    } else {
+      EXPECT_FAILS(file, Errc::invalid_argument, "at most 65500");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace halyard

@@ -127,6 +127,20 @@ TEST(Exif, other_values_count_as_absent) {
   EXPECT_EQ(peek(test::make_jpeg({}))->exif_orientation, 0);
 }
 
+TEST(Exif, up_to_two_values_are_in_the_entry_and_more_at_its_pointer) {
+  std::string tiff = test::tiff_orientation(6, false);
+  const auto with = [&](char count, char value) {
+    tiff[14] = count;
+    tiff[18] = value;
+    return codec::exif_orientation_of_tiff(std::as_bytes(std::span(tiff)));
+  };
+  EXPECT_EQ(with(0, 6), 0);
+  EXPECT_EQ(with(1, 6), 6);
+  EXPECT_EQ(with(2, 6), 6);
+  tiff += std::string("\5\0\5\0\5\0", 6);
+  EXPECT_EQ(with(3, static_cast<char>(tiff.size() - 6)), 5);
+}
+
 TEST(Exif, hostile_payloads_are_survived) {
   const std::string whole = app1(test::tiff_orientation(6, true));
   for (std::size_t length = 0; length <= whole.size(); ++length) {

@@ -244,5 +244,18 @@ TEST_F(TiffLayouts, few_bits_are_scaled_and_palettes_are_colours) {
   }
 }
 
+TEST_F(TiffLayouts, what_reading_holds_beside_the_pixels_counts_towards_the_limit) {
+  // A band of three planes of 48 x 16, and two tiles of 16 x 16 with three samples each.
+  TiffSpec spec{.width = 48, .height = 32, .samples = 3, .color = rgb};
+  spec.is_separate = true;
+  spec.tile_columns = 16;
+  spec.band_rows = 16;
+  const Bytes file = TiffWriter(spec, noise).file();
+  constexpr std::size_t needed = 48 * 32 * 3 + 48 * 16 * 3 + 2 * 16 * 16 * 3;
+  EXPECT_OK(load(file, {.limits = {.max_bytes = needed}}));
+  EXPECT_FAILS(load(file, {.limits = {.max_bytes = needed - 1}}), Errc::invalid_argument,
+               "max_bytes");
+}
+
 }  // namespace
 }  // namespace halyard::test
