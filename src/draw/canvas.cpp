@@ -54,6 +54,22 @@ void blend_chroma_pair(std::uint8_t* pair, const Ink& ink, unsigned weight) noex
         (ink.bytes[1 + c] * weight + pair[c] * (1020U - weight) + 510U) / 1020U);
 }
 
+// The same for `count` pairs side by side.
+void blend_chroma_run(std::uint8_t* pair, std::size_t count, const Ink& ink,
+                      unsigned weight) noexcept {
+  const unsigned kept = 1020U - weight;
+  const unsigned u = ink.bytes[1] * weight + 510U, v = ink.bytes[2] * weight + 510U;
+  for (std::size_t i = 0; i < count; ++i, pair += 2) {
+    pair[0] = static_cast<std::uint8_t>((u + pair[0] * kept) / 1020U);
+    pair[1] = static_cast<std::uint8_t>((v + pair[1] * kept) / 1020U);
+  }
+}
+
+// The blocks of 2 x 2 pixels that a rectangle touches.
+Rect blocks_of(const Rect& r) noexcept {
+  return {r.x0 / 2, r.y0 / 2, (r.x1 + 1) / 2, (r.y1 + 1) / 2};
+}
+
 // How many of the two pixels of a block are in [begin, end), along one axis of the image.
 int covered(int block, int begin, int end, int extent) noexcept {
   const int first = 2 * block, second = std::min(first + 1, extent - 1);
@@ -210,27 +226,50 @@ void Canvas::fill_pixels(const Rect& r, const Ink& ink) const noexcept {
   }
 }
 
-// A block that several rectangles share belongs to the first of them.
 void Canvas::fill_blocks(std::span<const Rect> rects, const Ink& ink) const noexcept {
-  const auto count_in = [&](const Rect& r, int x, int y) {
-    return covered(x, r.x0, r.x1, size_.width) * covered(y, r.y0, r.y1, size_.height);
-  };
+  std::array<Rect, max_rects> blocks;
+  std::transform(rects.begin(), rects.end(), blocks.begin(), blocks_of);
   for (std::size_t i = 0; i < rects.size(); ++i) {
     const Rect& r = rects[i];
-    for (int y = r.y0 / 2; 2 * y < r.y1; ++y) {
-      for (int x = r.x0 / 2; 2 * x < r.x1; ++x) {
-        int pixels = 0, before = 0;
+    for (int y = blocks[i].y0; y < blocks[i].y1; ++y) {
+      const unsigned weight =
+          static_cast<unsigned>(covered(y, r.y0, r.y1, size_.height)) * ink.alpha;
+      for (int x = blocks[i].x0; x < blocks[i].x1;) {
+        // The end of the blocks from x on that no other rectangle touches.
+        int end = blocks[i].x1;
         for (std::size_t k = 0; k < rects.size(); ++k) {
-          const int own = count_in(rects[k], x, y);
-          pixels += own;
-          if (k < i) before += own;
+          const Rect& other = blocks[k];
+          if (k != i && y >= other.y0 && y < other.y1 && x < other.x1)
+            end = std::min(end, std::max(other.x0, x));
         }
-        if (before != 0) continue;
-        blend_chroma_pair(chroma(static_cast<std::size_t>(x), static_cast<std::size_t>(y)), ink,
-                          static_cast<unsigned>(pixels) * ink.alpha);
+        if (end == x) {
+          fill_block(rects, i, x++, y, ink);
+          continue;
+        }
+        const bool is_whole = 2 * x >= r.x0 && 2 * x + 2 <= r.x1;
+        const int count = is_whole ? std::min(end, r.x1 / 2) - x : 1;
+        const int columns = is_whole ? 2 : covered(x, r.x0, r.x1, size_.width);
+        blend_chroma_run(chroma(static_cast<std::size_t>(x), static_cast<std::size_t>(y)),
+                         static_cast<std::size_t>(count), ink,
+                         static_cast<unsigned>(columns) * weight);
+        x += count;
       }
     }
   }
+}
+
+// A block that several rectangles share belongs to the first of them.
+void Canvas::fill_block(std::span<const Rect> rects, std::size_t index, int x, int y,
+                        const Ink& ink) const noexcept {
+  int pixels = 0;
+  for (std::size_t k = 0; k < rects.size(); ++k) {
+    const Rect& r = rects[k];
+    const int own = covered(x, r.x0, r.x1, size_.width) * covered(y, r.y0, r.y1, size_.height);
+    if (k < index && own != 0) return;
+    pixels += own;
+  }
+  blend_chroma_pair(chroma(static_cast<std::size_t>(x), static_cast<std::size_t>(y)), ink,
+                    static_cast<unsigned>(pixels) * ink.alpha);
 }
 
 void Canvas::blend_coverage(int x, int y, const Coverage& coverage, const Ink& ink) const noexcept {
@@ -252,16 +291,20 @@ void Canvas::blend_coverage(int x, int y, const Coverage& coverage, const Ink& i
 
 void Canvas::blend_covered_blocks(const Rect& r, const Coverage& coverage,
                                   const Ink& ink) const noexcept {
-  for (int by = r.y0 / 2; 2 * by < r.y1; ++by) {
-    for (int bx = r.x0 / 2; 2 * bx < r.x1; ++bx) {
+  const Rect blocks = blocks_of(r);
+  for (int by = blocks.y0; by < blocks.y1; ++by) {
+    const int rows[] = {2 * by, std::min(2 * by + 1, size_.height - 1)};
+    for (int bx = blocks.x0; bx < blocks.x1; ++bx) {
+      const int columns[] = {2 * bx, std::min(2 * bx + 1, size_.width - 1)};
       unsigned sum = 0;
-      for (int k = 0; k < 4; ++k) {
-        const int px = std::min(2 * bx + k % 2, size_.width - 1);
-        const int py = std::min(2 * by + k / 2, size_.height - 1);
-        if (px < r.x0 || px >= r.x1 || py < r.y0 || py >= r.y1) continue;
-        sum += divide_by_255(coverage.data[(py - r.y0) * coverage.stride + (px - r.x0)] *
-                             unsigned{ink.alpha});
+      for (const int y : rows) {
+        if (y < r.y0 || y >= r.y1) continue;
+        const std::uint8_t* const row = coverage.data + (y - r.y0) * coverage.stride - r.x0;
+        for (const int x : columns)
+          if (x >= r.x0 && x < r.x1 && row[x] != 0)
+            sum += divide_by_255(row[x] * unsigned{ink.alpha});
       }
+      if (sum == 0) continue;
       blend_chroma_pair(chroma(static_cast<std::size_t>(bx), static_cast<std::size_t>(by)), ink,
                         sum);
     }

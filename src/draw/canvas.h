@@ -106,6 +106,8 @@ class Canvas {
   void blend_on(const MaskRows& rows, std::size_t x, std::size_t y, const Ink& ink) const noexcept;
   void fill_pixels(const Rect& rect, const Ink& ink) const noexcept;
   void fill_blocks(std::span<const Rect> rects, const Ink& ink) const noexcept;
+  void fill_block(std::span<const Rect> rects, std::size_t index, int x, int y,
+                  const Ink& ink) const noexcept;
   void blend_covered_blocks(const Rect& rect, const Coverage& coverage,
                             const Ink& ink) const noexcept;
   void blend_blocks(const MaskBits& bits, const Ink& ink) const noexcept;
