@@ -126,9 +126,9 @@ Status Decoder::Impl::track(const AnyTracker& tracker, std::uint64_t timestamp, 
   return {};
 }
 
-Result<Decoder::Impl::Ran> Decoder::Impl::run(const Request& asked, DecodeWork& work,
-                                              std::vector<TrackInfo>& tracks) const {
-  Ran out;
+Result<Decoder::Impl::RunResult> Decoder::Impl::run(const Request& asked, DecodeWork& work,
+                                                    std::vector<TrackInfo>& tracks) const {
+  RunResult out;
   HALYARD_TRY(out.tensors, ordered(asked.outputs, work));
   HALYARD_TRY(out.batch, element(out.tensors, asked.batch));
   const std::size_t max_boxes = asked.tracked ? SIZE_MAX : asked.max_boxes;
@@ -147,7 +147,7 @@ Result<Decoder::Impl::Ran> Decoder::Impl::run(const Request& asked, DecodeWork& 
 Status Decoder::Impl::decode(const Request& asked, Found& out) const {
   out.clear();
   const DecodeLease work(pool);
-  HALYARD_TRY(const Ran ran, run(asked, *work, out.tracks));
+  HALYARD_TRY(const RunResult ran, run(asked, *work, out.tracks));
   const Decoded& decoded = work->decoded;
   if (asked.has_masks) {
     if (model.prototypes && ran.live > 0) {

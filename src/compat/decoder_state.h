@@ -83,13 +83,14 @@ struct HALYARD_LOCAL Decoder::Impl {
     std::optional<ProtoData>* protos = nullptr;  ///< wanted if not null
   };
   /// What a call has decoded, beside its DecodeWork.
-  struct Ran {
+  struct RunResult {
     std::span<const Tensor> tensors;  ///< in the order of the description
     std::size_t batch = 0;            ///< the element that was decoded
     std::size_t live = 0;             ///< the first boxes, which have rows of masks
   };
   /// Decodes boxes, or replaces them by tracks.
-  Result<Ran> run(const Request& asked, DecodeWork& work, std::vector<TrackInfo>& tracks) const;
+  Result<RunResult> run(const Request& asked, DecodeWork& work,
+                        std::vector<TrackInfo>& tracks) const;
   Status decode(const Request& asked, Found& out) const;
 };
 
