@@ -60,6 +60,15 @@ TEST(DecodeLimits, number_of_scans_has_a_limit_of_its_own) {
   expect_beyond(file, "limits.max_scans: 16 > 15", {.max_scans = 15});
 }
 
+TEST(DecodeLimits, scans_behind_the_end_of_the_image_do_not_count) {
+  const Bytes file = test::scan_bomb(64, 15);
+  Bytes several;
+  for (int i = 0; i < 4; ++i)  // as files with previews behind the image
+    several.insert(several.end(), file.begin(), file.end());
+  EXPECT_OK(within(several, {.max_scans = 16}));
+  expect_beyond(several, "limits.max_scans: 16 > 15", {.max_scans = 15});
+}
+
 TEST(DecodeLimits, scans_are_counted_while_they_are_decoded_too) {
   const Bytes file = test::scan_bomb(4096, 160);
   const auto header = *codec::parse_jpeg_header(file, {});
