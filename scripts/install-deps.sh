@@ -9,7 +9,7 @@
 #     build    native and model: all that `make build` needs
 #     demo     build, but without packages that `make demo` does not use: FFmpeg, whose headers
 #              need a hundred packages, and the compiler cache
-#     python   build, and the packages to build wheels of the Python package
+#     python   build, Python's headers, and the packages to build wheels of the Python package
 #     test     build and python, and the packages of the tests
 #     vm       the packages to build the kernel of the machine in tests/vm
 #     torch    PyTorch for the system's Python, for one more test
@@ -34,7 +34,10 @@ apt_native=(
 # Further image formats; the library builds without them.
 apt_images=(libwebp-dev libtiff-dev libgif-dev)
 apt_model=(python3 python3-venv ca-certificates)
-apt_test=(python3-dev libgtest-dev libgmock-dev librapidcheck-dev libdrm-dev gcovr util-linux)
+apt_python=(python3-dev)
+apt_test=(
+  "${apt_python[@]}" libgtest-dev libgmock-dev librapidcheck-dev libdrm-dev gcovr util-linux
+)
 apt_vm=(make gcc libc6-dev binutils flex bison bc xz-utils debian-archive-keyring python3)
 apt_torch=(python3-torch python3-numpy)
 apt_bench=(libbenchmark-dev libyuv-dev libopencv-imgproc-dev libiceoryx-posh-dev iceoryx)
@@ -171,7 +174,7 @@ for group in "$@"; do
     model) apt+=("${apt_model[@]}"); pip+=("${pip_model[@]}") ;;
     build) apt+=("${apt_native[@]}" "${apt_images[@]}"); pip+=("${pip_model[@]}") ;;
     demo) apt+=("${apt_demo[@]}"); pip+=("${pip_model[@]}") ;;
-    python) apt+=("${apt_native[@]}" "${apt_images[@]}")
+    python) apt+=("${apt_native[@]}" "${apt_images[@]}" "${apt_python[@]}")
             pip+=("${pip_model[@]}" "${pip_python[@]}") ;;
     test) apt+=("${apt_native[@]}" "${apt_images[@]}" "${apt_test[@]}")
           pip+=("${pip_model[@]}" "${pip_python[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
