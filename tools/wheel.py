@@ -169,13 +169,14 @@ def repair(wheel, out):
 
 
 def test(python, wheel, source):
-    """Runs the tests of `source`, except those of the tree's own files, from a copy, in an
-    environment with only NumPy and pytest."""
+    """Runs the tests of `source`, except those of the tree's own files, from a copy of them and of
+    the files that they read, in an environment with only NumPy and pytest."""
     with tempfile.TemporaryDirectory() as folder:
         inside = environment(Path(folder, "env"), python, [str(wheel.resolve()), "pytest"])
-        shutil.copytree(source / "tests/python", Path(folder, "tests"),
-                        ignore=shutil.ignore_patterns("__pycache__", "test_examples.py",
-                                                      "test_types.py"))
+        for part in ("tests/python", "tests/tools", "examples"):
+            shutil.copytree(source / part, Path(folder, "tree", part),
+                            ignore=shutil.ignore_patterns("__pycache__", "test_examples.py",
+                                                          "test_types.py"))
         env = {name: value for name, value in os.environ.items()
                if name not in ("PYTHONPATH", "LD_LIBRARY_PATH", "LD_PRELOAD")}
         where = subprocess.run([str(inside), "-c", "import halyard; print(halyard.__file__)"],
@@ -183,8 +184,8 @@ def test(python, wheel, source):
         if not where.stdout.startswith(folder):
             sys.exit(f"wheel: the tests would run {where.stdout}")
         done = subprocess.run([str(inside), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs",
-                               "tests"], cwd=folder, env=env, capture_output=True, text=True,
-                              check=False)
+                               "tree/tests/python"], cwd=folder, env=env, capture_output=True,
+                              text=True, check=False)
         if done.returncode != 0:
             sys.exit(f"{done.stdout}{done.stderr}\nwheel: tests failed under {python}")
         return done.stdout.strip().splitlines()[-1].strip("= ")
