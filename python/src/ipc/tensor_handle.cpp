@@ -69,10 +69,9 @@ void add_views(HandleClass& cls) {
 
 // The memory of a slot stays in place as long as the caller keeps its handle.
 nb::object array_interface(nb::handle self) {
-  const nb::object array = self.attr("__array__")();
   if (nb::cast<PyTensorHandle&>(self).value.dtype() == DType::bf16)
     throw nb::attribute_error("__array_interface__: it has no code for bfloat16");
-  return array.attr("__array_interface__");
+  return self.attr("__array__")().attr("__array_interface__");
 }
 
 void add_place(HandleClass& cls) {
