@@ -47,14 +47,8 @@ std::uint8_t blended(unsigned pixel, unsigned color, unsigned alpha) noexcept {
   return static_cast<std::uint8_t>(divide_by_255(color * alpha + pixel * (255U - alpha)));
 }
 
-// `weight` is the sum of the weights of the block's four pixels, 0..1020.
-void blend_chroma_pair(std::uint8_t* pair, const Ink& ink, unsigned weight) noexcept {
-  for (std::size_t c = 0; c < 2; ++c)
-    pair[c] = static_cast<std::uint8_t>(
-        (ink.bytes[1 + c] * weight + pair[c] * (1020U - weight) + 510U) / 1020U);
-}
-
-// The same for `count` pairs side by side.
+// Blends `count` pairs side by side. `weight` is the sum of the weights of a block's four pixels,
+// 0..1020.
 void blend_chroma_run(std::uint8_t* pair, std::size_t count, const Ink& ink,
                       unsigned weight) noexcept {
   const unsigned kept = 1020U - weight;
@@ -268,8 +262,8 @@ void Canvas::fill_block(std::span<const Rect> rects, std::size_t index, int x, i
     if (k < index && own != 0) return;
     pixels += own;
   }
-  blend_chroma_pair(chroma(static_cast<std::size_t>(x), static_cast<std::size_t>(y)), ink,
-                    static_cast<unsigned>(pixels) * ink.alpha);
+  blend_chroma_run(chroma(static_cast<std::size_t>(x), static_cast<std::size_t>(y)), 1, ink,
+                   static_cast<unsigned>(pixels) * ink.alpha);
 }
 
 void Canvas::blend_coverage(int x, int y, const Coverage& coverage, const Ink& ink) const noexcept {
@@ -305,8 +299,8 @@ void Canvas::blend_covered_blocks(const Rect& r, const Coverage& coverage,
             sum += divide_by_255(row[x] * unsigned{ink.alpha});
       }
       if (sum == 0) continue;
-      blend_chroma_pair(chroma(static_cast<std::size_t>(bx), static_cast<std::size_t>(by)), ink,
-                        sum);
+      blend_chroma_run(chroma(static_cast<std::size_t>(bx), static_cast<std::size_t>(by)), 1, ink,
+                       sum);
     }
   }
 }

@@ -25,11 +25,6 @@ struct BmpSpec {
   std::uint32_t colors = 0;               ///< entries of the palette; 0: all
 };
 
-void put(Bytes& out, std::uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i)
-    out.push_back(static_cast<std::byte>(value >> (8 * i)));
-}
-
 Bytes bmp_of(const BmpSpec& spec, const Bytes& data) {
   Bytes out;
   const bool is_core = spec.header_bytes == 12;
@@ -193,26 +188,28 @@ Bytes bytes(std::initializer_list<unsigned> values) {
   return out;
 }
 
+/// Whether a file of 6 x 3 pixels shows these entries of its palette.
+void expect_indices(const BmpSpec& spec, const Bytes& data, const std::size_t (&expected)[3][6]) {
+  const auto found = loaded(bmp_of(spec, data), PixelFormat::rgb);
+  ASSERT_EQ(found.size(), 54U);
+  for (const auto [y, x] : grid<std::size_t>(3, 6))
+    EXPECT_EQ(found[3 * (6 * y + x)], spec.palette[expected[y][x]][0]) << x << " " << y;
+}
+
 TEST(Bmp, runs_literals_and_steps_are_unpacked_from_the_bottom) {
   // 6 x 3. Bottom row: a run and three literals, padded. Middle: a step over two. Top: from x 3 on.
   const Bytes bytes_rle8 =
       bytes({2, 5, 0, 3, 1, 2, 3, 0, 1, 4, 0, 0, 0, 2, 2, 0, 4, 7, 0, 0, 0, 2, 3, 0, 3, 9, 0, 1});
   const std::size_t expected[3][6] = {{0, 0, 0, 9, 9, 9}, {0, 0, 7, 7, 7, 7}, {5, 5, 1, 2, 3, 4}};
   const BmpSpec eight{40, 6, 3, 8, 1, colors(256)};
-  const auto found = loaded(bmp_of(eight, bytes_rle8), PixelFormat::rgb);
-  ASSERT_EQ(found.size(), 54U);
-  for (const auto [y, x] : grid<std::size_t>(3, 6))
-    EXPECT_EQ(found[3 * (6 * y + x)], eight.palette[expected[y][x]][0]) << x << " " << y;
+  expect_indices(eight, bytes_rle8, expected);
 
   // The same of 4 bits: a run alternates between two indices, five literals take three bytes.
   const Bytes bytes_rle4 =
       bytes({1, 0x50, 0, 5, 0x51, 0x23, 0x40, 0, 0, 0, 0, 2, 2, 0, 4, 0x77, 0, 2, 253, 1, 0, 1});
   const std::size_t expected4[3][6] = {{0, 0, 0, 0, 0, 0}, {0, 0, 7, 7, 7, 7}, {5, 5, 1, 2, 3, 4}};
   const BmpSpec four{40, 6, 3, 4, 2, colors(16)};
-  const auto found4 = loaded(bmp_of(four, bytes_rle4), PixelFormat::rgb);
-  ASSERT_EQ(found4.size(), 54U);
-  for (const auto [y, x] : grid<std::size_t>(3, 6))
-    EXPECT_EQ(found4[3 * (6 * y + x)], four.palette[expected4[y][x]][0]) << x << " " << y;
+  expect_indices(four, bytes_rle4, expected4);
 
   for (const auto& [spec, data] : {std::pair{eight, bytes_rle8}, {four, bytes_rle4}})
     for (std::size_t length = 0; length < data.size(); ++length)

@@ -13,11 +13,8 @@ namespace {
 
 using F = PixelFormat;
 using test::Bytes;
+using test::kind_of;
 using test::load;
-
-const ImageFileKind& kind_of(ImageFileType type) {
-  return image_file_kinds()[static_cast<std::size_t>(type)];
-}
 
 Tensor scene(PixelFormat format, DType dtype = DType::u8) {
   auto image = Tensor::create_image(23, 17, format, dtype, Memory::mem);

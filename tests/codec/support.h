@@ -29,6 +29,17 @@ Bytes photo(const std::string& name);
   const ::halyard::test::Bytes variable = ::halyard::test::photo(name); \
   if (variable.empty()) GTEST_SKIP() << "HALYARD_TESTDATA_DIR has no photos/" << (name)
 
+/// What this build does with a kind of file.
+inline const ImageFileKind& kind_of(ImageFileType type) {
+  return image_file_kinds()[static_cast<std::size_t>(type)];
+}
+
+/// Appends a number of `bytes` bytes, the lowest first.
+inline void put(Bytes& out, std::uint64_t value, int bytes) {
+  for (int i = 0; i < bytes; ++i)
+    out.push_back(static_cast<std::byte>(value >> (8 * i)));
+}
+
 inline Result<Tensor> load(std::span<const std::byte> file, const LoadOptions& options = {}) {
   return load_image(file, options);
 }

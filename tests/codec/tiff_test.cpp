@@ -33,11 +33,6 @@ enum Tag : std::uint16_t {
 };
 constexpr std::uint16_t inverted = 0, grey = 1, rgb = 2, palette = 3;
 
-void put(Bytes& out, std::uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i)
-    out.push_back(static_cast<std::byte>(value >> (8 * i)));
-}
-
 struct TiffSpec {
   std::size_t width = 0, height = 0, samples = 1, bits = 8;
   std::uint16_t color = grey;
@@ -166,9 +161,7 @@ void expect_image(const TiffSpec& spec, const TiffWriter::Samples& at, PixelForm
 
 struct TiffLayouts : testing::Test {
   void SetUp() override {
-    for (const ImageFileKind& kind : image_file_kinds())
-      if (kind.type == ImageFileType::tiff && !kind.is_read)
-        GTEST_SKIP() << "built without libtiff";
+    if (!kind_of(ImageFileType::tiff).is_read) GTEST_SKIP() << "built without libtiff";
   }
 };
 

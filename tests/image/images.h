@@ -20,6 +20,19 @@
 
 namespace halyard::test {
 
+/// Memory for a sampler or a program, aligned to 64 bytes as kernels need it.
+class AlignedWorkspace {
+ public:
+  explicit AlignedWorkspace(std::size_t bytes = 0) : memory_(bytes + 64) {}
+  std::byte* data() noexcept {
+    const auto beyond = reinterpret_cast<std::uintptr_t>(memory_.data()) % 64;
+    return memory_.data() + (beyond == 0 ? 0 : 64 - beyond);
+  }
+
+ private:
+  std::vector<std::byte> memory_;
+};
+
 using Random = std::mt19937;
 
 inline int pick(Random& random, int low, int high) {

@@ -27,16 +27,13 @@ class AffineRows {
       : plan_(image::make_plan(request).value()), src_(request.src), dst_(request.dst) {
     channels = reference::channel_count(*src_.format());
     sampler_ = image::make_affine(plan_, channels);
-    memory_.resize(sampler_->workspace_bytes() + 64);
-    workspace_ = memory_.data();
-    while (reinterpret_cast<std::uintptr_t>(workspace_) % 64 != 0)
-      ++workspace_;
+    workspace_ = AlignedWorkspace(sampler_->workspace_bytes());
   }
   image::SampleRows row(int y) {
     const TensorMap src = src_.map(Access::read).value();
     const TensorMap dst = dst_.map(Access::read_write).value();
-    sampler_->begin(workspace_);
-    return sampler_->row(image::map_frame(plan_, src, dst), y, workspace_);
+    sampler_->begin(workspace_.data());
+    return sampler_->row(image::map_frame(plan_, src, dst), y, workspace_.data());
   }
   const image::Plan& plan() const { return plan_; }
   double one() const { return 1 << sampler_->fraction(); }
@@ -47,8 +44,7 @@ class AffineRows {
   Tensor src_;
   Tensor dst_;
   std::unique_ptr<const image::Sampler> sampler_;
-  std::vector<std::byte> memory_;
-  std::byte* workspace_ = nullptr;
+  AlignedWorkspace workspace_;
 };
 
 Affine rotated(double degrees, double horizontal, double vertical, double x, double y) {

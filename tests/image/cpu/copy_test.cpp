@@ -127,13 +127,10 @@ void run_program(const image::Plan& plan, const image::CpuProgram& program, cons
   const TensorMap src = c.src.map(Access::read).value();
   const TensorMap dst = c.dst.map(Access::write).value();
   const image::MappedImages frame = image::map_frame(plan, src, dst);
-  std::vector<std::byte> memory(program.workspace_bytes() + 64);
-  std::byte* workspace = memory.data();
-  while (reinterpret_cast<std::uintptr_t>(workspace) % 64 != 0)
-    ++workspace;
+  AlignedWorkspace workspace(program.workspace_bytes());
   const std::int32_t half = program.units() / 2;
-  program.run(frame, half, program.units(), workspace);
-  if (half > 0) program.run(frame, 0, half, workspace);
+  program.run(frame, half, program.units(), workspace.data());
+  if (half > 0) program.run(frame, 0, half, workspace.data());
 }
 
 Region whole_crop(const Convert& c) {

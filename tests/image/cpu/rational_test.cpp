@@ -176,13 +176,11 @@ TEST(Rational, samples_of_one_value_are_that_value_to_the_last_bit) {
       ++served;
       std::memset(c.src.map(Access::write).value().writable(), value, c.src.size_bytes());
       const TensorMap src = *c.src.map(Access::read), dst = *c.dst.map(Access::write);
-      std::vector<std::byte> memory(sampler->workspace_bytes() + 64);
-      std::byte* workspace = memory.data();
-      while (reinterpret_cast<std::uintptr_t>(workspace) % 64 != 0)
-        ++workspace;
-      sampler->begin(workspace);
+      AlignedWorkspace workspace(sampler->workspace_bytes());
+      sampler->begin(workspace.data());
       for (int y = 0; y < sampler->rows(); ++y) {
-        const image::SampleRows row = sampler->row(image::map_frame(plan, src, dst), y, workspace);
+        const image::SampleRows row =
+            sampler->row(image::map_frame(plan, src, dst), y, workspace.data());
         for (int x = 0; x < sampler->columns(); ++x) {
           const bool is_inside = x > 0 && x < sampler->columns() - 1;
           ASSERT_NEAR(row.channel[0][x], value * 128, is_inside ? 0 : 1)
