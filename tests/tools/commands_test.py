@@ -15,7 +15,7 @@ PAGES = ["README.md", *sorted(f"docs/start/{page.name}"
                               for page in (ROOT / "docs/start").glob("*.md"))]
 # Lines that build, install or need an installed library: tests/package, CI and the wheel's own
 # tests run these.
-BUILDS = re.compile(r"(make( |$)|pip install |c\+\+ |cmake )")
+BUILDS = re.compile(r"(make( |$)|scripts/install-deps\.sh |pip install |c\+\+ |cmake )")
 # Lines that end with Ctrl-C.
 ENDLESS = re.compile(r"halyard top$")
 
