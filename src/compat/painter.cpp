@@ -151,7 +151,7 @@ Status Painter::Impl::classes(const PaintCall& call, const Segmentation& seg) {
   MaskDrawOptions made = call.masks;
   made.color_by = ColorBy::label;
   made.track_ids = {};
-  made.ignored_label = seg.channels == 1 ? 0 : static_cast<std::int32_t>(seg.channels) - 1;
+  made.ignored_label = static_cast<std::int32_t>(seg.channels) - 1;  // the background
   return masks.draw(call.dst, class_map, made);
 }
 

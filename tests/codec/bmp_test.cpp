@@ -197,17 +197,18 @@ void expect_indices(const BmpSpec& spec, const Bytes& data, const std::size_t (&
 }
 
 TEST(Bmp, runs_literals_and_steps_are_unpacked_from_the_bottom) {
-  // 6 x 3. Bottom row: a run and three literals, padded. Middle: a step over two. Top: from x 3 on.
-  const Bytes bytes_rle8 =
-      bytes({2, 5, 0, 3, 1, 2, 3, 0, 1, 4, 0, 0, 0, 2, 2, 0, 4, 7, 0, 0, 0, 2, 3, 0, 3, 9, 0, 1});
-  const std::size_t expected[3][6] = {{0, 0, 0, 9, 9, 9}, {0, 0, 7, 7, 7, 7}, {5, 5, 1, 2, 3, 4}};
+  // 6 x 3. Bottom row: a run and three literals, padded. Middle: a step over two and four literals
+  // without padding. Top: from x 3 on.
+  const Bytes bytes_rle8 = bytes({2, 5, 0, 3, 1, 2, 3, 0, 1, 4, 0, 0, 0, 2, 2, 0,
+                                  0, 4, 7, 8, 7, 6, 0, 0, 0, 2, 3, 0, 3, 9, 0, 1});
+  const std::size_t expected[3][6] = {{0, 0, 0, 9, 9, 9}, {0, 0, 7, 8, 7, 6}, {5, 5, 1, 2, 3, 4}};
   const BmpSpec eight{40, 6, 3, 8, 1, colors(256)};
   expect_indices(eight, bytes_rle8, expected);
 
   // The same of 4 bits: a run alternates between two indices, five literals take three bytes.
   const Bytes bytes_rle4 =
-      bytes({1, 0x50, 0, 5, 0x51, 0x23, 0x40, 0, 0, 0, 0, 2, 2, 0, 4, 0x77, 0, 2, 253, 1, 0, 1});
-  const std::size_t expected4[3][6] = {{0, 0, 0, 0, 0, 0}, {0, 0, 7, 7, 7, 7}, {5, 5, 1, 2, 3, 4}};
+      bytes({1, 0x50, 0, 5, 0x51, 0x23, 0x40, 0, 0, 0, 0, 2, 2, 0, 0, 4, 0x78, 0x76, 0, 1});
+  const std::size_t expected4[3][6] = {{0, 0, 0, 0, 0, 0}, {0, 0, 7, 8, 7, 6}, {5, 5, 1, 2, 3, 4}};
   const BmpSpec four{40, 6, 3, 4, 2, colors(16)};
   expect_indices(four, bytes_rle4, expected4);
 
@@ -219,6 +220,16 @@ TEST(Bmp, runs_literals_and_steps_are_unpacked_from_the_bottom) {
   for (const Bytes& outside : {bytes({7, 1, 0, 1}), bytes({0, 2, 0, 3, 1, 1, 0, 1}),
                                bytes({0, 7, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1})})
     EXPECT_FAILS(load(bmp_of(eight, outside)), Errc::corrupt, "outside the image");
+}
+
+TEST(Bmp, is_known_by_two_letters_and_the_length_of_its_header) {
+  Bytes file = bytes({'B', 'M', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  std::vector<int> known;
+  for (int length = 0; length < 256; ++length) {
+    file[14] = static_cast<std::byte>(length);
+    if (image_file_type(file)) known.push_back(length);
+  }
+  EXPECT_EQ(known, (std::vector<int>{12, 16, 40, 52, 56, 64, 108, 124}));
 }
 
 TEST(Bmp, what_no_file_can_be_is_refused) {

@@ -170,12 +170,27 @@ TEST(Jpeg, grey_with_two_by_two_sampling_is_in_raster_order) {
 }
 
 TEST(Jpeg, stored_rgb_stays_rgb) {
-  const Bytes file =
-      test::make_jpeg({.stored = Stored::rgb, .sampling = {{{1, 1}, {1, 1}, {1, 1}}}});
-  ASSERT_VALUE(const auto image, test::load(file));
-  EXPECT_EQ(image.format(), F::rgb);
-  EXPECT_EQ(image.colorimetry().encoding, ColorEncoding::unknown);
-  EXPECT_EQ(plane_bytes(image, 0), plain_jpeg(file, JCS_RGB, true));
+  Bytes file = test::make_jpeg({.stored = Stored::rgb, .sampling = {{{1, 1}, {1, 1}, {1, 1}}}});
+  const auto expect_rgb = [&] {
+    ASSERT_VALUE(const auto image, test::load(file));
+    EXPECT_EQ(image.format(), F::rgb);
+    EXPECT_EQ(image.colorimetry().encoding, ColorEncoding::unknown);
+    EXPECT_EQ(plane_bytes(image, 0), plain_jpeg(file, JCS_RGB, true));
+  };
+  expect_rgb();
+  // Only a JFIF segment means YCbCr: not another APP0, and not one that is too short.
+  const Bytes plain = file;
+  for (const auto& [name, bytes] : {std::pair("AVI1", 16), {"JFIF", 13}}) {
+    SCOPED_TRACE(name);
+    Bytes segment(static_cast<std::size_t>(2 + bytes));  // the marker and its length's bytes
+    segment[0] = std::byte{0xFF};
+    segment[1] = std::byte{0xE0};
+    segment[3] = static_cast<std::byte>(bytes);
+    std::memcpy(&segment[4], name, 4);
+    file = plain;
+    file.insert(file.begin() + 2, segment.begin(), segment.end());
+    expect_rgb();
+  }
 }
 
 TEST(Jpeg, rows_keep_the_destinations_pitch_and_padding) {

@@ -111,6 +111,14 @@ TEST(compat_decode, max_boxes_takes_the_best_with_their_masks) {
   EXPECT_TRUE(found.segmentations.empty());
 }
 
+TEST(compat_decode, boxes_alone_come_without_masks) {
+  const std::vector<Tensor> outputs{mask_head(), mask_prototypes()};
+  Found found;
+  ASSERT_OK(decoder_of(mask_outputs()).decode_boxes(outputs, found));
+  EXPECT_EQ(found.boxes.size(), 3U);
+  EXPECT_TRUE(found.segmentations.empty());
+}
+
 TEST(compat_decode, options_may_change_between_calls) {
   Decoder decoder = decoder_of(detection_output({}));
   EXPECT_EQ(decoder.options().nms, compat::Nms::class_agnostic);

@@ -135,6 +135,25 @@ TEST(compat_draw, of_scores_of_classes_the_last_one_is_the_background) {
   EXPECT_EQ(pixel(dst, 38, 5), (std::vector<int>{0, 0, 0}));
 }
 
+TEST(compat_draw, of_scores_of_two_classes_the_second_is_the_background) {
+  Tensor dst = image_of(PixelFormat::rgb);
+  const std::uint8_t scores[4] = {9, 0, 0, 9};
+  const Segmentation all{{0, 0, 1, 1}, 1, 2, 2, scores};
+  ASSERT_OK(painter().draw_decoded_masks(dst, {}, {&all, 1}));
+  EXPECT_EQ(pixel(dst, 5, 5), (std::vector<int>{100, 50, 0}));
+  EXPECT_EQ(pixel(dst, 35, 5), (std::vector<int>{0, 0, 0}));
+}
+
+TEST(compat_draw, classes_have_the_colours_of_the_palette_where_none_are_given) {
+  for (const int label : {0, 1, 19}) {
+    Tensor dst = image_of(PixelFormat::rgb);
+    const Detection box{middle.box, .9F, label};
+    ASSERT_OK(Painter().draw_decoded_masks(dst, {&box, 1}, {}));
+    const Color color = palette_color(static_cast<std::uint64_t>(label));
+    EXPECT_EQ(pixel(dst, 8, 10), (std::vector<int>{color.r, color.g, color.b})) << label;
+  }
+}
+
 TEST(compat_draw, formats_hold_the_same_colours) {
   const std::vector<std::uint8_t> on(36, 200);
   const Segmentation mask{middle.box, 6, 6, 1, on.data()};
@@ -219,23 +238,29 @@ TEST(compat_draw, tracks_that_are_not_known_have_the_colour_of_their_index) {
 }
 
 TEST(compat_draw, a_letterbox_shows_the_same_pixels_as_the_part_of_a_larger_image) {
-  const compat::Decoder decoder = decoder_of(mask_outputs());
   const std::vector<Tensor> outputs{head_of({{.5F, .5F, .35F, .45F, .9F, 0, 3, 0}}, 8, mask_boxes),
                                     mask_prototypes()};
-  Tensor part = image_of(PixelFormat::rgb);
-  Tensor whole =
-      *Tensor::create_image(2 * width, 2 * height, PixelFormat::rgb, DType::u8, Memory::mem);
-  std::vector<Detection> found;
-  ASSERT_OK(painter().draw_masks(decoder, outputs, part, found,
-                                 {.letterbox = compat::Letterbox{.25F, .5F, .75F, 1}}));
-  ASSERT_OK(painter().draw_masks(decoder, outputs, whole, found));
-  const std::vector<std::uint8_t> small = bytes_of(part), large = bytes_of(whole);
-  for (std::size_t y = 0; y < height; ++y) {
-    const auto from =
-        large.begin() + static_cast<std::ptrdiff_t>(3 * ((height + y) * 2 * width + width / 2));
-    EXPECT_TRUE(std::equal(from, from + 3 * width,
-                           small.begin() + static_cast<std::ptrdiff_t>(3 * y * width)))
-        << y;
+  compat::DecoderOptions in_pixels;
+  in_pixels.convention = compat::Convention::native;
+  in_pixels.input_dims = Size{640, 320};
+  for (const auto& options : {compat::DecoderOptions(), in_pixels}) {
+    const compat::Decoder decoder = decoder_of(mask_outputs(true), options);
+    Tensor part = image_of(PixelFormat::rgb);
+    Tensor whole =
+        *Tensor::create_image(2 * width, 2 * height, PixelFormat::rgb, DType::u8, Memory::mem);
+    std::vector<Detection> found;
+    ASSERT_OK(painter().draw_masks(decoder, outputs, part, found,
+                                   {.letterbox = compat::Letterbox{.25F, .5F, .75F, 1}}));
+    ASSERT_OK(painter().draw_masks(decoder, outputs, whole, found));
+    EXPECT_EQ(found[0].box.x2 > 1, options.input_dims.has_value());
+    const std::vector<std::uint8_t> small = bytes_of(part), large = bytes_of(whole);
+    for (std::size_t y = 0; y < height; ++y) {
+      const auto from =
+          large.begin() + static_cast<std::ptrdiff_t>(3 * ((height + y) * 2 * width + width / 2));
+      EXPECT_TRUE(std::equal(from, from + 3 * width,
+                             small.begin() + static_cast<std::ptrdiff_t>(3 * y * width)))
+          << y;
+    }
   }
 }
 

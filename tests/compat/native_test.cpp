@@ -100,17 +100,19 @@ TEST(compat_native, class_scores_are_those_of_the_element) {
   std::vector<Output> outputs(1);
   outputs[0].kind = compat::OutputKind::segmentation;
   outputs[0].family = compat::OutputFamily::modelpack;
-  outputs[0].shape = {1, 2, 2, 2};
+  outputs[0].shape = {1, 1, 4, 2};
   auto decoder = Decoder::from_outputs(outputs, {}, native());
   ASSERT_TRUE(decoder) << decoder.error().message();
   std::vector<std::uint8_t> values(16);
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<std::uint8_t>(i);
-  const Tensor tensor = tensor_of<std::uint8_t>({2, 2, 2, 2}, values);
+  const Tensor tensor = tensor_of<std::uint8_t>({2, 1, 4, 2}, values);
   Found found;
   for (std::size_t batch = 0; batch < 2; ++batch) {
     ASSERT_TRUE(decoder->decode({&tensor, 1}, found, SIZE_MAX, batch));
     ASSERT_EQ(found.segmentations.size(), 1U);
+    EXPECT_EQ(found.segmentations[0].height, 1U);
+    EXPECT_EQ(found.segmentations[0].width, 4U);
     EXPECT_EQ(found.segmentations[0].data[0], 8 * batch);
     EXPECT_EQ(found.segmentations[0].data[7], 8 * batch + 7);
   }

@@ -322,6 +322,7 @@ TEST_F(Drawing, options_outside_their_range_are_refused) {
   EXPECT_EQ(code([](auto& o) { o.trail_length = 10001; }), Errc::invalid_argument);
   EXPECT_EQ(code([](auto& o) { o.font = "/nowhere/x.ttf"; }), Errc::not_found);
   EXPECT_EQ(code([](auto&) {}), Errc::ok);
+  EXPECT_EQ(code([](auto& o) { o.line_px = 0, o.text_px = 0; }), Errc::ok);
 }
 
 TEST_F(Drawing, other_formats_and_dtypes_are_unsupported) {

@@ -88,8 +88,11 @@ def test_numbers_in_texts():
      "Fit.Tile: there is no such enumerator")])
 def test_members_that_differ_from_the_enumerators_cannot_be_imported(tmp_path, old, new, message):
     (tmp_path / "halyard").mkdir()
-    for file in pathlib.Path(ef.__file__).parent.glob("*.*"):
+    package = pathlib.Path(ef.__file__).parent
+    for file in package.glob("*.*"):
         (tmp_path / "halyard" / file.name).symlink_to(file.resolve())
+    for libraries in package.parent.glob("halyard*.libs"):  # of a wheel
+        (tmp_path / libraries.name).symlink_to(libraries.resolve())
     changed = tmp_path / "halyard/_enums.py"
     text = changed.read_text()
     assert old in text

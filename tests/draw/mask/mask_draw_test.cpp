@@ -37,11 +37,11 @@ unsigned weight(float opacity, const Color& color) {
 
 // Worst first, so that the best lies on top.
 Planes expected(const Tensor& image, const MaskSet& set, std::span<const Detection> detections,
-                float opacity) {
+                float opacity, std::span<const Color> colors = palette) {
   Plain plain(image);
   for (std::size_t i = set.size(); i-- > 0;) {
     const MaskView mask = set[i];
-    const Color& color = palette[static_cast<std::size_t>(detections[i].label) % 3];
+    const Color& color = colors[static_cast<std::size_t>(detections[i].label) % colors.size()];
     plain.blend(
         [&](std::size_t px, std::size_t py) {
           const auto x = static_cast<std::int32_t>(px) - mask.region.x;
@@ -127,6 +127,33 @@ TEST(MaskDraw, takes_sets_of_every_rule_at_the_images_size) {
     ASSERT_TRUE(painter.draw(image, set, frame.detections, {.opacity = 1, .palette = palette}));
     EXPECT_EQ(differences(planes_of(image), want), 0U);
   }
+}
+
+TEST(MaskDraw, chroma_above_a_mask_is_not_that_of_the_mask_before) {
+  const MaskFrame frame = frame_of(73);
+  MaskPainter used;  // its memory holds the rows of other masks
+  for (unsigned seed = 74; seed < 90; ++seed) {
+    const MaskFrame next = frame_of(seed, 2);
+    Tensor image = noise_image({80, 64}, PixelFormat::nv12, seed);
+    ASSERT_OK(used.draw(image, frame.prototypes, frame.detections, {.palette = palette}));
+    fill_noise(image, seed);
+    Tensor same = noise_image({80, 64}, PixelFormat::nv12, seed);
+    ASSERT_OK(used.draw(image, next.prototypes, next.detections, {.palette = palette}));
+    ASSERT_OK(MaskPainter().draw(same, next.prototypes, next.detections, {.palette = palette}));
+    EXPECT_EQ(differences(planes_of(image), planes_of(same)), 0U) << seed;
+  }
+}
+
+TEST(MaskDraw, weights_of_one_are_drawn) {
+  const MaskFrame frame = frame_of(91);
+  constexpr Color faint{255, 255, 255, 1};
+  MaskSet set;
+  ASSERT_OK(materialize(frame.prototypes, frame.detections, {MaskRule::logits, Size{80, 64}}, set));
+  Tensor image = noise_image({80, 64}, PixelFormat::grey, 92);
+  const Planes want = expected(image, set, frame.detections, 1, {&faint, 1});
+  MaskPainter painter;
+  ASSERT_OK(painter.draw(image, set, frame.detections, {.opacity = 1, .palette = {&faint, 1}}));
+  EXPECT_EQ(differences(planes_of(image), want), 0U);
 }
 
 TEST(MaskDraw, many_masks_go_through_several_groups_in_order) {
