@@ -127,6 +127,7 @@ void check_type(SemanticLayout layout) {
   check_accurate(head_of<T>(3, 2, 40, 33, layout), {20, 17}, mapper);  // shrunk
   check_accurate(head_of<T>(4, 7, 24, 24, layout), {24, 24}, mapper);  // as it is
   check_accurate(head_of<T>(5, 3, 1, 9, layout), {30, 8}, mapper);
+  check_accurate(head_of<T>(6, 3, 9, 1, layout), {8, 30}, mapper);
 }
 
 constexpr SemanticLayout layouts[] = {SemanticLayout::classes_first, SemanticLayout::classes_last};
@@ -344,6 +345,10 @@ TEST(SemanticMaps, what_is_refused) {
   EXPECT_FAILS(semantic_map(rows, {}, out), "along the classes");
   Tensor empty;
   EXPECT_FAILS(semantic_map(scores, {}, empty), "out");
+  for (const auto& [height, width] : {std::pair(0, 2), {2, 0}}) {
+    Tensor flat = plane_of(height, width);
+    EXPECT_FAILS(semantic_map(scores, {}, flat), "out");
+  }
   EXPECT_FAILS(semantic_map(empty, {}, out), "scores");
 }
 

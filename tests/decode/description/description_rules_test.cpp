@@ -144,6 +144,11 @@ TEST(DescriptionRules, keypoints_have_the_features_of_their_shape) {
   EXPECT_TRUE(read_outputs(points, R"("kpt_shape": [17, 2], )"));
   expect_wrong(read_outputs(points, R"("kpt_shape": [17, 3], )"),
                "outputs[2].shape: [1, 34, 2100], kpt_shape [17, 3] needs 51 features");
+  expect_wrong(read_outputs(R"({"type": "landmarks", "shape": [1, 34, 2100]},
+                               {"type": "boxes", "shape": [1, 4, 2100]},
+                               {"type": "scores", "shape": [1, 1, 2100]})",
+                            R"("kpt_shape": [17, 3], )"),
+               "outputs[0].shape: [1, 34, 2100], kpt_shape [17, 3] needs 51 features");
   expect_wrong(read_outputs(points, R"("kpt_shape": [17, 4], )"),
                "kpt_shape[1]: 4, must be at most");
   expect_wrong(read_outputs(points, R"("kpt_shape": [0, 3], )"), "kpt_shape[0]: 0");

@@ -74,6 +74,23 @@ TEST(FinalRows, may_be_fewer_than_features_where_the_version_says_so) {
   }
 }
 
+TEST(FinalRows, in_tensors_of_their_own_are_not_suppressed) {
+  auto description = model_of({64, 64}, {output_of(OutputRole::boxes, {1, 3, 4}),
+                                         output_of(OutputRole::scores, {1, 3, 1})});
+  description.outputs[0].axes = {batch, num_boxes, AxisName::box_coords};
+  description.outputs[1].axes = {batch, num_boxes, AxisName::num_classes};
+  const std::vector<Tensor> tensors{
+      tensor_of<float>({1, 3, 4}, {20, 20, 30, 30, 20, 20, 30, 31, 5, 5, 8, 8}),
+      tensor_of<float>({1, 3, 1}, {0.9F, 0.8F, 0.1F})};
+  EXPECT_EQ(decode_all(description, tensors).detections.size(), 1U);
+  description.decoder_version = "yolo26";
+  EXPECT_EQ(decode_all(description, tensors).detections.size(), 2U);
+  description.decoder_version.clear();
+  for (OutputDescription& output : description.outputs)
+    output.family = Family::detr;
+  EXPECT_EQ(decode_all(description, tensors).detections.size(), 2U);
+}
+
 TEST(FinalRows, need_no_batch) {
   EXPECT_TRUE(holds_rows(detection({300, 6})));
 }

@@ -27,7 +27,7 @@ void compare(const MaskFrame& frame, const MaskOptions& options, const MaskSet& 
   const Size input = frame.prototypes.input;
   naive.content = options.content.value_or(RegionF(0, 0, input.width, input.height));
   naive.size = options.size.value_or(input);
-  const bool twice = options.rule == MaskRule::ultralytics && options.size;
+  const bool twice = options.rule == MaskRule::ultralytics && (options.size || options.content);
   const auto plane = [&](double minimum) {
     return naive::mask(naive, options.rule,
                        frame.coefficients.data() + i * frame.prototypes.channels,
@@ -56,13 +56,13 @@ void check_frame(const MaskFrame& frame) {
   MaskSet set;
   for (const MaskRule rule : rules) {
     SCOPED_TRACE(static_cast<int>(rule));
-    MaskOptions options{rule, {}, {}};
-    for (const bool sized : {false, true}) {
-      if (sized) {
-        if (is_small(rule)) continue;
-        options.size = {117, 93};
-        options.content = RegionF(8, 4, 66, 57);
-      }
+    const std::optional<Size> size = Size{117, 93};
+    const std::optional<RegionF> content = RegionF(8, 4, 66, 57);
+    for (const MaskOptions& options : {MaskOptions{rule, {}, {}},
+                                       {rule, size, content},
+                                       {rule, size, {}},
+                                       {rule, {}, content}}) {
+      if (is_small(rule) && (options.size || options.content)) continue;
       ASSERT_OK(materialize(frame.prototypes, frame.detections, options, set));
       ASSERT_EQ(set.size(), frame.detections.size());
       for (std::size_t i = 0; i < set.size(); ++i)
