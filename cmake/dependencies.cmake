@@ -153,6 +153,29 @@ if(NOT HALYARD_VIDEO STREQUAL "OFF")
   endif()
 endif()
 
+# HALYARD_GL: libepoxy, which finds EGL and OpenGL ES when the first context is made. Without it,
+# src/gl holds only the functions that report so.
+set(HALYARD_GL_LIBS "")
+set(HALYARD_HAVE_GL OFF)
+if(NOT HALYARD_GL STREQUAL "OFF")
+  pkg_check_modules(halyard_epoxy_pc QUIET IMPORTED_TARGET epoxy)
+  if(halyard_epoxy_pc_FOUND)
+    set(HALYARD_HAVE_GL ON)
+    add_library(halyard_epoxy INTERFACE)
+    target_link_libraries(halyard_epoxy INTERFACE PkgConfig::halyard_epoxy_pc)
+    target_compile_definitions(halyard_epoxy INTERFACE HALYARD_HAVE_GL=1)
+    set(HALYARD_GL_LIBS halyard_epoxy)
+    list(APPEND HALYARD_REPORT "opengl: libepoxy ${halyard_epoxy_pc_VERSION}")
+  elseif(HALYARD_GL STREQUAL "ON")
+    message(FATAL_ERROR "HALYARD_GL=ON but libepoxy was not found: install libepoxy-dev")
+  else()
+    list(APPEND HALYARD_REPORT "opengl: none (install libepoxy-dev)")
+  endif()
+endif()
+if(NOT HALYARD_HAVE_GL)
+  string(APPEND HALYARD_EXCLUDE_SOURCES "|/src/gl/display/")
+endif()
+
 # Image formats other than JPEG, PNG and BMP. halyard_image_format(NAME PACKAGE MODULE...): uses the
 # pkg-config modules of Debian's PACKAGE, if HALYARD_NAME allows it; GIF has no module.
 set(HALYARD_IMAGE_FORMAT_LIBS "")

@@ -2,10 +2,11 @@
 # Build options. If Halyard is part of another build, only the library is built.
 set(HALYARD_MODEL AUTO CACHE STRING "Inference through OpenVINO: AUTO, ON, OFF")
 set(HALYARD_VIDEO AUTO CACHE STRING "Video files through FFmpeg: AUTO, ON, OFF")
+set(HALYARD_GL AUTO CACHE STRING "OpenGL ES through libepoxy: AUTO, ON, OFF")
 set(HALYARD_WEBP AUTO CACHE STRING "WebP images through libwebp: AUTO, ON, OFF")
 set(HALYARD_TIFF AUTO CACHE STRING "TIFF images through libtiff: AUTO, ON, OFF")
 set(HALYARD_GIF AUTO CACHE STRING "GIF images through giflib: AUTO, ON, OFF")
-foreach(option HALYARD_MODEL HALYARD_VIDEO HALYARD_WEBP HALYARD_TIFF HALYARD_GIF)
+foreach(option HALYARD_MODEL HALYARD_VIDEO HALYARD_GL HALYARD_WEBP HALYARD_TIFF HALYARD_GIF)
   set_property(CACHE ${option} PROPERTY STRINGS AUTO ON OFF)
 endforeach()
 option(HALYARD_TOOLS "The command-line program" ${PROJECT_IS_TOP_LEVEL})

@@ -3,12 +3,12 @@
 # Installs the packages that Halyard needs on Debian 12, all listed here. Can be run again at any
 # time, and is quick if all are installed. Works as root or through sudo.
 #   scripts/install-deps.sh GROUP...     one or more of:
-#     native   compiler, build tools and the libraries that Halyard links or loads
+#     native   compiler, build tools and the libraries that Halyard links or loads, OpenGL with them
 #     images   the libraries of WebP, TIFF and GIF, which are optional
 #     model    OpenVINO, the inference engine, in .venv of the repository
 #     build    native and model: all that `make build` needs
 #     demo     build, but without packages that `make demo` does not use: FFmpeg, whose headers
-#              need a hundred packages, and the compiler cache
+#              need a hundred packages, OpenGL, which needs seventy, and the compiler cache
 #     python   build, Python's headers, and the packages to build wheels of the Python package
 #     test     build and python, and the packages of the tests
 #     vm       the packages to build the kernel of the machine in tests/vm
@@ -29,7 +29,7 @@ apt_demo=(
 )
 apt_native=(
   "${apt_demo[@]}" git ccache libturbojpeg0-dev
-  libavformat-dev libavcodec-dev libavutil-dev
+  libavformat-dev libavcodec-dev libavutil-dev libepoxy-dev
 )
 # Further image formats; the library builds without them.
 apt_images=(libwebp-dev libtiff-dev libgif-dev)
@@ -37,6 +37,7 @@ apt_model=(python3 python3-venv ca-certificates)
 apt_python=(python3-dev)
 apt_test=(
   "${apt_python[@]}" libgtest-dev libgmock-dev librapidcheck-dev libdrm-dev gcovr util-linux
+  libegl1 libgles2 libegl-mesa0 libgl1-mesa-dri
 )
 apt_vm=(make gcc libc6-dev binutils flex bison bc xz-utils debian-archive-keyring python3)
 apt_torch=(python3-torch python3-numpy)
@@ -133,9 +134,11 @@ install_pip() {
     die "pip could not install ${missing[*]}; Halyard builds without them, but runs no network"
 }
 
-# The packages that the library and its tests link. Without FFmpeg, which needs a hundred others.
+# The packages that the library and its tests link. Without FFmpeg and OpenGL, which need a hundred
+# others.
 sysroot_packages() {
-  printf '%s\n' "${apt_native[@]}" "${apt_test[@]}" | grep -- '-dev$' | grep -v '^libav' | sort -u
+  printf '%s\n' "${apt_native[@]}" "${apt_test[@]}" | grep -- '-dev$' |
+    grep -vE '^lib(av|epoxy)' | sort -u
 }
 
 # Unpacks arm64 packages and all their dependencies. A private apt reads this machine's sources for

@@ -9,6 +9,7 @@
 #include "halyard/export.h"
 #include "halyard/fd.h"
 #include "halyard/geometry.h"
+#include "halyard/gl.h"
 #include "halyard/log.h"
 #include "halyard/output_file.h"
 #include "halyard/placement.h"

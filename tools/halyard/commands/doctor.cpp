@@ -17,6 +17,7 @@
 #include "halyard/capture.h"
 #include "halyard/codec.h"
 #include "halyard/draw.h"
+#include "halyard/gl.h"
 #include "halyard/image.h"
 #include "halyard/model.h"
 #include "halyard/version.h"
@@ -74,6 +75,31 @@ void check_backends(Findings& findings) {
     findings.push_back(
         {"backend", std::string(line.substr(0, colon)), !declines, std::string(remark)});
   }
+}
+
+void check_opengl(Findings& findings, bool is_whole) {
+  const auto displays = probe_gl_displays();
+  if (!displays) {
+    findings.push_back({"opengl", "displays", false, displays.error().message()});
+    return;
+  }
+  for (const GlDisplay& display : *displays) {
+    const std::string name =
+        display.name.empty() ? std::string(to_string(display.kind)) : display.name;
+    findings.push_back({"opengl", name, bool(display.status),
+                        display.status ? display.renderer : display.status.error().message()});
+  }
+  if (!is_whole) return;
+  const auto report = describe_gl();
+  if (!report) {
+    findings.push_back({"opengl", "context", false, report.error().message()});
+    return;
+  }
+  findings.push_back(
+      {"opengl", "context", true,
+       fmt::format("{}, {}, EGL {}", report->renderer, report->version, report->egl_version)});
+  for (const GlReport::Property& property : report->properties)
+    findings.push_back({"opengl", property.name, property.value != "no", property.value});
 }
 
 void check_simd(Findings& findings) {
@@ -164,10 +190,11 @@ void print_json(const Findings& findings) {
   print_lines(out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
-int examine(bool is_json) {
+int examine(bool is_json, bool has_gl) {
   Findings findings;
   check_buffers(findings);
   check_backends(findings);
+  check_opengl(findings, has_gl);
   check_simd(findings);
   check_engines(findings);
   check_images(findings);
@@ -190,11 +217,15 @@ int examine(bool is_json) {
 
 void add_doctor(CLI::App& app, Action& action) {
   auto is_json = std::make_shared<bool>(false);
+  auto has_gl = std::make_shared<bool>(false);
   CLI::App* sub = app.add_subcommand(
       "doctor", "Which buffers, backends, engines and devices work here, and why others do not");
-  sub->footer("Examples:\n  halyard doctor\n  halyard doctor --json");
+  sub->footer("Examples:\n  halyard doctor\n  halyard doctor --json\n  halyard doctor --gl");
   sub->add_flag("--json", *is_json, "JSON on standard output");
-  sub->callback([&action, is_json] { action = [is_json] { return examine(*is_json); }; });
+  sub->add_flag("--gl", *has_gl, "Also the limits and extensions of OpenGL");
+  sub->callback([&action, is_json, has_gl] {
+    action = [is_json, has_gl] { return examine(*is_json, *has_gl); };
+  });
 }
 
 }  // namespace halyard::tool

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gl/display/capabilities.h"
+
+#include <epoxy/gl.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace halyard::gl {
+namespace {
+
+std::string string_of(GLenum name) {
+  const auto* const text = reinterpret_cast<const char*>(glGetString(name));
+  return text == nullptr ? std::string() : text;
+}
+
+std::int32_t integer_of(GLenum name) {
+  GLint value = 0;
+  glGetIntegerv(name, &value);
+  return value;
+}
+
+}  // namespace
+
+bool is_software_renderer(std::string_view renderer) noexcept {
+  std::string lower(renderer);
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{"llvmpipe", "softpipe", "swrast", "swiftshader",
+                                              "software rasterizer"},
+      [&](std::string_view name) { return lower.find(name) != std::string::npos; });
+}
+
+Capabilities read_capabilities(const Display& display) {
+  Capabilities out;
+  out.vendor = string_of(GL_VENDOR);
+  out.renderer = string_of(GL_RENDERER);
+  out.version = string_of(GL_VERSION);
+  out.major = integer_of(GL_MAJOR_VERSION);
+  out.minor = integer_of(GL_MINOR_VERSION);
+  out.is_software = is_software_renderer(out.renderer);
+
+  const std::string extensions = string_of(GL_EXTENSIONS);
+  const auto has = [&](std::string_view name) { return has_extension(extensions, name); };
+  out.max_texture_size = integer_of(GL_MAX_TEXTURE_SIZE);
+  out.max_draw_buffers = integer_of(GL_MAX_DRAW_BUFFERS);
+  out.max_texture_units = integer_of(GL_MAX_TEXTURE_IMAGE_UNITS);
+  out.float_targets = has("GL_EXT_color_buffer_float");
+  out.external_images = has("GL_OES_EGL_image_external_essl3");
+  out.program_binaries = integer_of(GL_NUM_PROGRAM_BINARY_FORMATS) > 0;
+  out.reset_status = has("GL_KHR_robustness") || has("GL_EXT_robustness");
+
+  const bool has_images = has("GL_OES_EGL_image") && (display.has("EGL_KHR_image_base"));
+  out.dma_buf_import = has_images && display.has("EGL_EXT_image_dma_buf_import");
+  out.dma_buf_modifiers =
+      out.dma_buf_import && display.has("EGL_EXT_image_dma_buf_import_modifiers");
+  out.dma_buf_export = display.has("EGL_MESA_image_dma_buf_export");
+  out.fences = display.has("EGL_KHR_fence_sync");
+  out.native_fences = display.has("EGL_ANDROID_native_fence_sync");
+  return out;
+}
+
+}  // namespace halyard::gl

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Capabilities: what a context offers, read once after it was made.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "gl/display/display.h"
+
+namespace halyard::gl {
+
+struct Capabilities {
+  std::string vendor;
+  std::string renderer;
+  std::string version;
+  int major = 0;  ///< of OpenGL ES
+  int minor = 0;
+  bool is_software = false;  ///< the renderer runs on the CPU
+
+  std::int32_t max_texture_size = 0;
+  std::int32_t max_draw_buffers = 0;
+  std::int32_t max_texture_units = 0;  ///< of a fragment shader
+  bool float_targets = false;          ///< GL_EXT_color_buffer_float
+  bool external_images = false;        ///< GL_OES_EGL_image_external_essl3
+  bool program_binaries = false;       ///< the driver has a format for them
+  bool reset_status = false;           ///< glGetGraphicsResetStatus tells of a lost context
+
+  bool dma_buf_import = false;     ///< EGL_EXT_image_dma_buf_import and GL_OES_EGL_image
+  bool dma_buf_modifiers = false;  ///< EGL_EXT_image_dma_buf_import_modifiers
+  bool dma_buf_export = false;     ///< EGL_MESA_image_dma_buf_export
+  bool fences = false;             ///< EGL_KHR_fence_sync
+  bool native_fences = false;      ///< EGL_ANDROID_native_fence_sync: fences as descriptors
+};
+
+/// Reads what the context that is current on this thread offers.
+Capabilities read_capabilities(const Display& display);
+
+/// Whether a renderer runs on the CPU, by its name in GL_RENDERER.
+bool is_software_renderer(std::string_view renderer) noexcept;
+
+}  // namespace halyard::gl

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reports of displays and of the context. Without OpenGL in the build they say so.
+#include "halyard/gl.h"
+
+#include <array>
+
+#include "base/env.h"
+#include "base/text/format_error.h"
+
+#ifdef HALYARD_HAVE_GL
+#include "gl/display/worker.h"
+#endif
+
+namespace halyard {
+
+std::string_view to_string(GlDisplayKind kind) noexcept {
+  constexpr std::array<std::string_view, 4> names = {"gbm", "device", "standard", "surfaceless"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < names.size() ? names[index] : "unknown";
+}
+
+#ifdef HALYARD_HAVE_GL
+
+namespace {
+
+std::vector<GlReport::Property> properties_of(const gl::Capabilities& c) {
+  const auto flag = [](bool has) { return std::string(has ? "yes" : "no"); };
+  return {{"largest texture", std::to_string(c.max_texture_size)},
+          {"draw buffers", std::to_string(c.max_draw_buffers)},
+          {"texture units", std::to_string(c.max_texture_units)},
+          {"float targets", flag(c.float_targets)},
+          {"external images", flag(c.external_images)},
+          {"program binaries", flag(c.program_binaries)},
+          {"reset status", flag(c.reset_status)},
+          {"DMA-BUF import", flag(c.dma_buf_import)},
+          {"DMA-BUF modifiers", flag(c.dma_buf_modifiers)},
+          {"DMA-BUF export", flag(c.dma_buf_export)},
+          {"fences", flag(c.fences)},
+          {"native fences", flag(c.native_fences)}};
+}
+
+}  // namespace
+
+Result<std::vector<GlDisplay>> probe_gl_displays() {
+  return gl::try_displays(read_environment().allow_software_gl);
+}
+
+Result<GlReport> describe_gl() {
+  HALYARD_TRY(const auto worker, gl::Worker::shared(read_environment().allow_software_gl));
+  const gl::Display& display = worker->display();
+  const gl::Capabilities& c = worker->capabilities();
+  return GlReport{.kind = display.kind,
+                  .display = display.name,
+                  .vendor = c.vendor,
+                  .renderer = c.renderer,
+                  .version = c.version,
+                  .egl_version = display.version,
+                  .is_software = c.is_software,
+                  .properties = properties_of(c)};
+}
+
+#else
+
+namespace {
+constexpr const char* not_built = "opengl: not built into this library: install libepoxy-dev";
+}
+
+Result<std::vector<GlDisplay>> probe_gl_displays() {
+  return fail(Errc::unsupported, not_built);
+}
+
+Result<GlReport> describe_gl() {
+  return fail(Errc::unsupported, not_built);
+}
+
+#endif
+
+}  // namespace halyard
