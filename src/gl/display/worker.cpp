@@ -253,7 +253,9 @@ Status Worker::run(const std::function<Status()>& work) {
 }
 
 void Worker::post(std::function<void()> work) noexcept {
-  if (has_thread()) queue_->add({nullptr, std::move(work)});
+  if (!has_thread()) return;
+  const auto queue = queue_;  // the work may destroy the last owner of this object
+  queue->add({nullptr, std::move(work)});
 }
 
 }  // namespace halyard::gl
