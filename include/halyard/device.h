@@ -68,6 +68,12 @@ class DeviceThreadBuffer : public Buffer {
   bool lost_ = false;  ///< the thread ended while a map was open
 };
 
+/// Makes a zero-filled buffer of Memory::pbo of at least one byte.
+using PixelBufferMaker = Result<std::shared_ptr<Buffer>> (*)(std::size_t size_bytes);
+/// Sets what allocate() calls for Memory::pbo; null: nothing makes them. The OpenGL of this library
+/// sets its own when the library is loaded. Thread-safe.
+void set_pixel_buffer_maker(PixelBufferMaker maker) noexcept;
+
 /// Devices with their own address space; values are DLPack's device codes.
 enum class DeviceKind : std::uint8_t { cuda = 2, opencl = 4, vulkan = 7, rocm = 10 };
 std::string_view to_string(DeviceKind device) noexcept;

@@ -9,6 +9,7 @@
 
 #ifdef HALYARD_HAVE_GL
 #include "gl/display/worker.h"
+#include "gl/memory/pbo_buffer.h"
 #endif
 
 namespace halyard {
@@ -38,6 +39,14 @@ std::vector<GlReport::Property> properties_of(const gl::Capabilities& c) {
           {"fences", flag(c.fences)},
           {"native fences", flag(c.native_fences)}};
 }
+
+Result<std::shared_ptr<Buffer>> make_pbo(std::size_t size_bytes) {
+  HALYARD_TRY(auto worker, gl::Worker::shared(read_environment().allow_software_gl));
+  HALYARD_TRY(auto made, gl::PboBuffer::create(std::move(worker), size_bytes));
+  return std::shared_ptr<Buffer>(std::move(made));
+}
+
+[[maybe_unused]] const bool is_set = (set_pixel_buffer_maker(make_pbo), true);
 
 }  // namespace
 

@@ -77,7 +77,6 @@ TEST(CapiImage, refuses_sizes_and_values_that_are_none) {
     EXPECT_ERROR(nullptr, EINVAL, "access",
                  hal_tensor_new_image_27(4, 4, rgb, u8, mem, static_cast<HalCpuAccess>(wrong)));
   }
-  EXPECT_ERRNO(nullptr, ENOTSUP, hal_tensor_new_image(4, 4, rgb, u8, HAL_TENSOR_MEMORY_PBO));
 }
 
 TEST(CapiImage, makes_what_a_descriptor_says) {

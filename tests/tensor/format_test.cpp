@@ -44,6 +44,11 @@ TEST(FormatTable, rows_stand_at_their_enumerators_with_unique_names) {
   EXPECT_EQ(codes.size(), coded);
 }
 
+TEST(FormatTable, formats_with_alpha_say_so_in_their_names) {
+  for (const FormatInfo& f : all_formats())
+    EXPECT_EQ(f.has_alpha, f.name.ends_with("a") && f.model == ColorModel::rgb) << f.name;
+}
+
 TEST(FormatTable, finds_names_in_any_case_and_four_character_codes) {
   EXPECT_EQ(format_from_string("NV12"), F::nv12);
   EXPECT_EQ(format_from_string("nv99"), std::nullopt);

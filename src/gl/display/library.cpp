@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gl/display/library.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <atomic>
 
 #include "base/system/fork.h"
@@ -25,6 +29,18 @@ Status try_both() {
 }
 
 }  // namespace
+
+Status find_gpu() {
+  // Of the drivers of NVIDIA, Tegra, Mali, Vivante, Adreno, PowerVR and of Windows' subsystem.
+  constexpr std::array nodes = {
+      "/dev/nvidiactl", "/dev/nvhost-gpu", "/dev/nvgpu",    "/dev/nvmap",    "/dev/mali0",
+      "/dev/mali",      "/dev/galcore",    "/dev/kgsl-3d0", "/dev/pvrsrvkm", "/dev/dxg"};
+  const auto is_there = [](const char* path) { return ::access(path, F_OK) == 0; };
+  if (std::ranges::any_of(nodes, is_there)) return {};
+  for (int i = 128; i < 144; ++i)
+    if (is_there(fmt::format("/dev/dri/renderD{}", i).c_str())) return {};
+  return fail(Errc::unsupported, "opengl: /dev has no node of a GPU");
+}
 
 Status load_libraries() {
   static std::atomic<const Loaded*> once{nullptr};

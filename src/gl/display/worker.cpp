@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gl/display/worker.h"
 
+#include <array>
 #include <condition_variable>
 #include <future>
 #include <mutex>
@@ -23,7 +24,8 @@ struct Process {
   std::optional<std::vector<Display>> displays;  // guarded by `lifecycle`
 
   std::mutex starting;
-  std::weak_ptr<Worker> worker;  // guarded by `starting`
+  std::weak_ptr<Worker> worker;                 // guarded by `starting`, as the next
+  std::array<std::optional<Error>, 2> refused;  // without and with software renderers
 };
 
 Process& process() {
@@ -214,8 +216,15 @@ Result<std::shared_ptr<Worker>> Worker::shared(bool allow_software) {
     HALYARD_RETURN_IF_ERROR(check_renderer(alive->capabilities(), allow_software));
     return alive;
   }
-  HALYARD_TRY(auto started, start(allow_software));
-  process().worker = started;
+  // Displays do not come later, and looking for them takes long.
+  auto& refused = process().refused[allow_software ? 1 : 0];
+  if (refused) return *refused;
+  auto started = start(allow_software);
+  if (started) {
+    process().worker = *started;
+  } else if (started.error().code == Errc::unsupported) {
+    refused = started.error();
+  }
   return started;
 }
 

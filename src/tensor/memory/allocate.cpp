@@ -44,9 +44,7 @@ Result<std::shared_ptr<Buffer>> allocate_kind(std::size_t size_bytes, Memory mem
     case Memory::dma:
       return make_dma_buffer(size_bytes, options);
     case Memory::pbo:
-      return fail(
-          Errc::unsupported,
-          "memory: pbo buffers come from an OpenGL processor, which this library lacks yet");
+      return make_pixel_buffer(size_bytes);
     case Memory::automatic:
       break;
   }

@@ -43,6 +43,10 @@ Result<std::shared_ptr<Buffer>> make_dma_buffer(std::size_t size_bytes,
                                                 const AllocateOptions& options,
                                                 const DmaNodes& nodes);
 
+/// A zero-filled pixel buffer from what set_pixel_buffer_maker() has set. Errors: unsupported
+/// (nothing makes them), those of the maker.
+Result<std::shared_ptr<Buffer>> make_pixel_buffer(std::size_t size_bytes);
+
 /// Whether Memory::automatic tries DMA-BUFs first: they work here and the heap is not forced.
 bool automatic_tries_dma();
 

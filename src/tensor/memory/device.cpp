@@ -3,11 +3,13 @@
 #include "halyard/device.h"
 
 #include <array>
+#include <atomic>
 #include <utility>
 
 #include "base/text/format_error.h"
 #include "halyard/threads.h"
 #include "halyard/trace.h"
+#include "tensor/memory/buffer_kinds.h"
 
 namespace halyard {
 namespace {
@@ -176,6 +178,20 @@ void DeviceThreadBuffer::end_access(Access) noexcept {
     return {};
   });
   if (!ran) unshare(false);
+}
+
+namespace {
+constinit std::atomic<PixelBufferMaker> pixel_buffer_maker{nullptr};
+}
+
+void set_pixel_buffer_maker(PixelBufferMaker maker) noexcept {
+  pixel_buffer_maker = maker;
+}
+
+Result<std::shared_ptr<Buffer>> make_pixel_buffer(std::size_t size_bytes) {
+  const PixelBufferMaker maker = pixel_buffer_maker;
+  if (maker != nullptr) return maker(size_bytes);
+  return fail(Errc::unsupported, "memory: pbo needs OpenGL, which is not built into this library");
 }
 
 Status attach_device(Buffer& buffer, std::unique_ptr<DeviceAttachment> attachment) {
