@@ -123,7 +123,8 @@ struct ProcessorOptions {
 };
 
 /// Converts images. Chooses the first backend that supports the request, in the order OpenGL, G2D,
-/// CPU (HALYARD_FORCE_BACKEND selects one). The CPU supports every legal request.
+/// CPU (HALYARD_FORCE_BACKEND selects one; OpenGL runs only where it does). The CPU supports every
+/// legal request.
 ///
 /// Sources: u8 in every format, u16 grey and Bayer. Bayer mosaics are demosaiced bilinearly: a
 /// missing colour is the mean of its two or four nearest samples, including samples outside the

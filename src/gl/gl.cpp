@@ -71,7 +71,8 @@ Result<GlReport> describe_gl() {
 #else
 
 namespace {
-constexpr const char* not_built = "opengl: not built into this library: install libepoxy-dev";
+constexpr const char* not_built =
+    "display: OpenGL is not built into this library: install libepoxy-dev";
 }
 
 Result<std::vector<GlDisplay>> probe_gl_displays() {

@@ -6,8 +6,15 @@
 
 #include "base/text/format_error.h"
 #include "image/cpu/cpu_backend.h"
+#ifdef HALYARD_HAVE_GL
+#include "image/gl/gl_backend.h"
+#endif
 
 namespace halyard::image {
+
+namespace {
+constexpr const char* not_built = "not built into this library";
+}
 
 Error at_request(std::size_t index, const Error& error) {
   return make_error(error.code, error.what,
@@ -17,17 +24,36 @@ Error at_request(std::size_t index, const Error& error) {
 }
 
 Result<Dispatch> Dispatch::create(unsigned threads, const Environment& env) {
-  constexpr const char* not_built = "not built into this library";
   Dispatch out;
-  out.candidates_[0] = {"opengl", nullptr,
-                        env.disable_gl ? "switched off by HALYARD_DISABLE_GL" : not_built};
+  out.forced_ = env.force_backend;
+  out.add_opengl(env);
   out.candidates_[1] = {"g2d", nullptr,
                         env.disable_g2d ? "switched off by HALYARD_DISABLE_G2D" : not_built};
   out.candidates_[2] = {"cpu", nullptr, "switched off by HALYARD_DISABLE_CPU"};
-  if (!env.disable_cpu) out.candidates_[2].backend = std::make_unique<CpuBackend>(threads);
-  out.forced_ = env.force_backend;
+  if (!env.disable_cpu || env.force_backend == "cpu")
+    out.candidates_[2].backend = std::make_unique<CpuBackend>(threads);
   HALYARD_RETURN_IF_ERROR(out.check_forced());
   return out;
+}
+
+void Dispatch::add_opengl(const Environment& env) {
+  Candidate& opengl = candidates_[0];
+  opengl.name = "opengl";
+  if (env.force_backend != "opengl") {
+    opengl.absent = env.disable_gl ? "switched off by HALYARD_DISABLE_GL"
+                                   : "used only where HALYARD_FORCE_BACKEND=opengl selects it";
+    return;
+  }
+#ifdef HALYARD_HAVE_GL
+  auto made = GlBackend::create(env.allow_software_gl);
+  if (made) {
+    opengl.backend = std::move(*made);
+  } else {
+    opengl.absent = made.error().message();
+  }
+#else
+  opengl.absent = not_built;
+#endif
 }
 
 Status Dispatch::check_forced() const {
@@ -43,7 +69,7 @@ Status Dispatch::check_forced() const {
 }
 
 const char* Dispatch::reason_against(const Candidate& candidate, const Plan& plan) const {
-  if (!candidate.backend) return candidate.absent;
+  if (!candidate.backend) return candidate.absent.c_str();
   if (forced_ && *forced_ != candidate.name) return "HALYARD_FORCE_BACKEND names another backend";
   const Verdict verdict = candidate.backend->supports(plan);
   return verdict ? nullptr : verdict.reason();

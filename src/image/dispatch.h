@@ -34,8 +34,9 @@ class Dispatch {
   struct Candidate {
     std::string_view name;
     std::unique_ptr<ImageBackend> backend;
-    const char* absent = "";
+    std::string absent = {};
   };
+  void add_opengl(const Environment& env);
   Status check_forced() const;
   const char* reason_against(const Candidate& candidate, const Plan& plan) const;
 

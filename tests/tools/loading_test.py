@@ -51,7 +51,7 @@ class LoadingTest(ProgramTest):
         lines = [line for line in text.splitlines() if line.startswith("opengl")]
         self.assertEqual(len(lines), 1, lines)
         self.assertRegex(lines[0],
-                         r" no +opengl: (EGL cannot be loaded: install libegl1|not built)")
+                         r" no +display: (EGL cannot be loaded: install libegl1|OpenGL is not)")
 
     def test_doctor_tells_what_opengl_offers(self):
         environment = self.environment(HALYARD_ALLOW_SOFTWARE_GL="1")

@@ -12,8 +12,4 @@ namespace halyard::gl {
 /// Errors: unsupported.
 Status load_libraries();
 
-/// Whether /dev has a node of a GPU, so that loading the libraries may be worth its time. Errors:
-/// unsupported.
-Status find_gpu();
-
 }  // namespace halyard::gl

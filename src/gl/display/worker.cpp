@@ -179,7 +179,7 @@ void Worker::serve(const std::shared_ptr<Queue>& queue, Start& start) {
     start.display = &context->display();
     start.capabilities = context->capabilities();
   } else {
-    start.status = make_error(Errc::unsupported, "opengl: no display can be used", reasons);
+    start.status = make_error(Errc::unsupported, "display: none can be used", reasons);
   }
   start.reported.set_value();  // `start` ends here
   if (context) queue->serve();

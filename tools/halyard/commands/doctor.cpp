@@ -70,10 +70,8 @@ void check_backends(Findings& findings) {
     const std::size_t colon = line.find(':');
     const std::string_view remark =
         colon == std::string_view::npos ? "" : line.substr(std::min(colon + 2, line.size()));
-    const bool declines = line.find("declin") != std::string_view::npos ||
-                          line.find("not ") != std::string_view::npos;
     findings.push_back(
-        {"backend", std::string(line.substr(0, colon)), !declines, std::string(remark)});
+        {"backend", std::string(line.substr(0, colon)), remark == "runs it", std::string(remark)});
   }
 }
 
