@@ -304,6 +304,13 @@ TEST(compat_decode, a_mask_of_one_channel_is_on_from_128) {
   const auto ids = map->flat<const std::uint8_t>();
   EXPECT_EQ(std::vector<int>(ids->begin(), ids->end()), (std::vector<int>{0, 1, 1}));
   EXPECT_EQ(code_of(compat::segmentation_to_mask({{}, 0, 3, 1, bytes})), Errc::invalid_argument);
+  std::vector<std::uint8_t> scores(257);
+  scores[255] = 9;
+  const auto last = compat::segmentation_to_mask({{}, 1, 1, 256, scores.data()});
+  ASSERT_OK(last);
+  EXPECT_EQ(last->map(Access::read)->data()[0], std::byte{255});
+  EXPECT_FAILS(compat::segmentation_to_mask({{}, 1, 1, 257, scores.data()}), Errc::invalid_argument,
+               "1..256 channels");
 }
 
 TEST(compat_decode, dequantize_takes_the_zero_point_off_first) {

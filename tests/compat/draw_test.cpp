@@ -151,6 +151,13 @@ TEST(compat_draw, classes_have_the_colours_of_the_palette_where_none_are_given) 
     ASSERT_OK(Painter().draw_decoded_masks(dst, {&box, 1}, {}));
     const Color color = palette_color(static_cast<std::uint64_t>(label));
     EXPECT_EQ(pixel(dst, 8, 10), (std::vector<int>{color.r, color.g, color.b})) << label;
+    // Masks are blended with 179 / 255 of it.
+    const std::uint8_t on = 255;
+    const Segmentation mask{box.box, 1, 1, 1, &on};
+    ASSERT_OK(Painter().draw_decoded_masks(dst, {&box, 1}, {&mask, 1}));
+    const auto blended = [](int code) { return (code * 179 + 127) / 255; };
+    EXPECT_EQ(pixel(dst, 20, 15),
+              (std::vector<int>{blended(color.r), blended(color.g), blended(color.b)}));
   }
 }
 

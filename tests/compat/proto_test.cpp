@@ -89,6 +89,23 @@ TEST(compat_proto, prototypes_that_were_moved_from_have_nothing_to_give) {
   EXPECT_TRUE(mine.take_protos());
 }
 
+TEST(compat_proto, of_which_one_half_was_taken_make_no_masks) {
+  const Decoder decoder = decoder_of(mask_outputs());
+  for (const bool takes_prototypes : {false, true}) {
+    compat::Found found;
+    std::optional<ProtoData> protos;
+    ASSERT_OK(decoder.decode_proto(std::vector{mask_head(), mask_prototypes()}, found, protos));
+    if (takes_prototypes) {
+      EXPECT_TRUE(protos->take_protos());
+    } else {
+      EXPECT_TRUE(*protos->take_mask_coefficients());
+    }
+    compat::SegmentationList masks;
+    EXPECT_FAILS(compat::Painter().materialize_masks(found.boxes, *protos, {}, {}, masks),
+                 Errc::invalid_argument, "were taken");
+  }
+}
+
 TEST(compat_proto, large_ones_are_copied_beside_by_several_threads_at_once) {
   constexpr std::size_t side = 512;  // 2 MiB
   auto outputs = mask_outputs();

@@ -22,12 +22,13 @@ void expect_style(const Style& style, const Style& expected) {
 }
 
 TEST(Style, grows_with_the_image) {
-  // By the geometric mean of the sides: 139, 240, 554, 2880, 60000.
+  // By the geometric mean of the sides: 139, 240, 554, 2880, 7000, 60000.
   const std::pair<Size, Style> expected[] = {
       {{160, 120}, {1, 1, 4, 2, 2, 9, 12, 3, 1}},
       {{240, 240}, {2, 1, 6, 4, 2, 9, 12, 3, 2}},
       {{640, 480}, {2, 1, 6, 4, 2, 12, 16, 4, 2}},
       {{2160, 3840}, {9, 4, 27, 18, 9, 45, 60, 16, 9}},
+      {{7000, 7000}, {22, 11, 66, 44, 20, 104, 139, 36, 22}},
       {{60000, 60000}, {32, 16, 96, 64, 40, 200, 268, 70, 32}},
   };
   for (const auto& [size, style] : expected) {

@@ -144,16 +144,28 @@ TEST(MaskDraw, chroma_above_a_mask_is_not_that_of_the_mask_before) {
   }
 }
 
-TEST(MaskDraw, weights_of_one_are_drawn) {
-  const MaskFrame frame = frame_of(91);
-  constexpr Color faint{255, 255, 255, 1};
+// Drawn from a set and from prototypes.
+void expect_as_materialized(const MaskFrame& frame, Size size, PixelFormat format,
+                            std::span<const Color> colors = palette) {
   MaskSet set;
-  ASSERT_OK(materialize(frame.prototypes, frame.detections, {MaskRule::logits, Size{80, 64}}, set));
-  Tensor image = noise_image({80, 64}, PixelFormat::grey, 92);
-  const Planes want = expected(image, set, frame.detections, 1, {&faint, 1});
-  MaskPainter painter;
-  ASSERT_OK(painter.draw(image, set, frame.detections, {.opacity = 1, .palette = {&faint, 1}}));
+  ASSERT_OK(materialize(frame.prototypes, frame.detections, {MaskRule::logits, size}, set));
+  Tensor image = noise_image(size, format, 92), fused = noise_image(size, format, 92);
+  const Planes want = expected(image, set, frame.detections, 1, colors);
+  const MaskDrawOptions options{.opacity = 1, .palette = colors};
+  ASSERT_OK(MaskPainter().draw(image, set, frame.detections, options));
+  ASSERT_OK(MaskPainter().draw(fused, frame.prototypes, frame.detections, options));
   EXPECT_EQ(differences(planes_of(image), want), 0U);
+  EXPECT_EQ(differences(planes_of(fused), want), 0U);
+}
+
+TEST(MaskDraw, weights_of_one_are_drawn) {
+  constexpr Color faint{255, 255, 255, 1};
+  expect_as_materialized(frame_of(91), {80, 64}, PixelFormat::grey, {&faint, 1});
+}
+
+TEST(MaskDraw, of_the_batch_element_asked_for) {
+  expect_as_materialized(random_frame<float, float>(93, {.batches = 2}), {80, 64},
+                         PixelFormat::rgb);
 }
 
 TEST(MaskDraw, many_masks_go_through_several_groups_in_order) {
@@ -163,13 +175,7 @@ TEST(MaskDraw, many_masks_go_through_several_groups_in_order) {
   shape.channels = 4;
   shape.masks = 40;
   shape.input = {640, 640};
-  const MaskFrame frame = random_frame<float, float>(72, shape);
-  Tensor image = noise_image({321, 200}, PixelFormat::rgb, 73);
-  MaskSet set;
-  ASSERT_TRUE(materialize(frame.prototypes, frame.detections, {{}, Size{321, 200}, {}}, set));
-  const Planes want = expected(image, set, frame.detections, 0.5F);
-  ASSERT_TRUE(MaskPainter().draw(image, frame.prototypes, frame.detections, {.palette = palette}));
-  EXPECT_EQ(differences(planes_of(image), want), 0U);
+  expect_as_materialized(random_frame<float, float>(72, shape), {321, 200}, PixelFormat::rgb);
 }
 
 TEST(MaskDraw, logits_that_are_not_numbers_are_off) {
@@ -178,12 +184,7 @@ TEST(MaskDraw, logits_that_are_not_numbers_are_off) {
   auto* values = reinterpret_cast<float*>(map.writable());
   for (std::size_t i = 0; i < frame.prototypes.prototypes.element_count(); i += 97)
     values[i] = std::numeric_limits<float>::quiet_NaN();
-  Tensor image = noise_image({133, 70}, PixelFormat::rgba, 75);
-  MaskSet set;
-  ASSERT_TRUE(materialize(frame.prototypes, frame.detections, {{}, Size{133, 70}, {}}, set));
-  const Planes want = expected(image, set, frame.detections, 0.5F);
-  ASSERT_TRUE(MaskPainter().draw(image, frame.prototypes, frame.detections, {.palette = palette}));
-  EXPECT_EQ(differences(planes_of(image), want), 0U);
+  expect_as_materialized(frame, {133, 70}, PixelFormat::rgba);
 }
 
 TEST(MaskDraw, parts_of_images_keep_their_surroundings) {
