@@ -135,9 +135,9 @@ TEST(MaskDraw, chroma_above_a_mask_is_not_that_of_the_mask_before) {
   for (unsigned seed = 74; seed < 90; ++seed) {
     const MaskFrame next = frame_of(seed, 2);
     Tensor image = noise_image({80, 64}, PixelFormat::nv12, seed);
+    Tensor same = noise_image({80, 64}, PixelFormat::nv12, seed);
     ASSERT_OK(used.draw(image, frame.prototypes, frame.detections, {.palette = palette}));
     fill_noise(image, seed);
-    Tensor same = noise_image({80, 64}, PixelFormat::nv12, seed);
     ASSERT_OK(used.draw(image, next.prototypes, next.detections, {.palette = palette}));
     ASSERT_OK(MaskPainter().draw(same, next.prototypes, next.detections, {.palette = palette}));
     EXPECT_EQ(differences(planes_of(image), planes_of(same)), 0U) << seed;
@@ -158,12 +158,9 @@ void expect_as_materialized(const MaskFrame& frame, Size size, PixelFormat forma
   EXPECT_EQ(differences(planes_of(fused), want), 0U);
 }
 
-TEST(MaskDraw, weights_of_one_are_drawn) {
+TEST(MaskDraw, weights_of_one_count_and_elements_of_a_batch_are_told_apart) {
   constexpr Color faint{255, 255, 255, 1};
   expect_as_materialized(frame_of(91), {80, 64}, PixelFormat::grey, {&faint, 1});
-}
-
-TEST(MaskDraw, of_the_batch_element_asked_for) {
   expect_as_materialized(random_frame<float, float>(93, {.batches = 2}), {80, 64},
                          PixelFormat::rgb);
 }

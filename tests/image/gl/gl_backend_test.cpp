@@ -36,11 +36,15 @@ class GlBackend : public testing::Test {
     return {.src = random_image(random_, source.width, source.height, from),
             .dst = random_image(random_, target.width, target.height, to, dtype)};
   }
-  bool compare(const Convert& request) { return judge_->compare(request); }
+  /// Under sanitizers only every tenth request is judged.
+  bool compare(const Convert& request) {
+    return calls_++ % slowness != 0 || judge_->compare(request);
+  }
   Processor& processor() { return judge_->processor(); }
   int served() const { return judge_->served(); }
 
   Random random_{77};
+  int calls_ = 0;
   std::optional<Judge> judge_;
 };
 
