@@ -135,16 +135,19 @@ INSTANTIATE_TEST_SUITE_P(
                                      Rect{-20, -20, -10, -10}, Rect{30, 30, 35, 35},
                                      Rect{0, 0, 20, 12}, Rect{5, 5, 5, 9}, Rect{19, 11, 25, 15})));
 
-TEST(Shapes, square_outline_has_exactly_its_pixels) {
-  Guarded g(20, 16, 3);
-  CornerCache corners;
-  stroke_box(g.canvas(), {3, 2, 15, 12}, 2, 0, red, corners);
-  for (int y = 0; y < 16; ++y)
-    for (int x = 0; x < 20; ++x) {
-      const bool outer = x >= 3 && x < 15 && y >= 2 && y < 12;
-      const bool inner = x >= 5 && x < 13 && y >= 4 && y < 10;
-      EXPECT_EQ(g.is_set(x, y), outer && !inner) << x << " " << y;
-    }
+TEST(Shapes, square_outline_has_exactly_its_pixels_also_where_its_sides_meet) {
+  for (const auto [width, height] : test::grid<int>(13, 13)) {
+    Guarded g(20, 16, 3);
+    CornerCache corners;
+    stroke_box(g.canvas(), {3, 2, 3 + width, 2 + height}, 2, 0, red, corners);
+    for (int y = 0; y < 16; ++y)
+      for (int x = 0; x < 20; ++x) {
+        const bool outer = x >= 3 && x < 3 + width && y >= 2 && y < 2 + height;
+        const bool inner = x >= 5 && x < 1 + width && y >= 4 && y < height;
+        EXPECT_EQ(g.is_set(x, y), outer && !inner)
+            << x << " " << y << " of " << width << "x" << height;
+      }
+  }
 }
 
 TEST(Shapes, rounded_corners_are_symmetric_and_partly_covered) {

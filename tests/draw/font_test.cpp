@@ -129,6 +129,12 @@ TEST(Palette, first_colors_are_far_apart_and_stable) {
       EXPECT_GE(squared_distance(palette_color(i), palette_color(j)), 60 * 60) << i << " " << j;
   EXPECT_EQ(palette_color(0), (Color{37, 150, 255}));
   EXPECT_EQ(palette_color(19), (Color{0, 255, 180}));
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const Color color = palette_color(i);
+    sum += (i + 1) * (color.r + 3U * color.g + 7U * color.b);
+  }
+  EXPECT_EQ(sum, 360551U) << "a colour of those that programs know has changed";
 }
 
 // sRGB to Oklab, the inverse of what the palette computes. B. Ottosson (2020).

@@ -134,8 +134,8 @@ TEST(MaskDraw, chroma_above_a_mask_is_not_that_of_the_mask_before) {
   MaskPainter used;  // its memory holds the rows of other masks
   for (unsigned seed = 74; seed < 90; ++seed) {
     const MaskFrame next = frame_of(seed, 2);
-    Tensor image = noise_image({80, 64}, PixelFormat::nv12, seed);
-    Tensor same = noise_image({80, 64}, PixelFormat::nv12, seed);
+    Tensor image = noise_image({600, 90}, PixelFormat::nv12, seed);
+    Tensor same = noise_image({600, 90}, PixelFormat::nv12, seed);
     ASSERT_OK(used.draw(image, frame.prototypes, frame.detections, {.palette = palette}));
     fill_noise(image, seed);
     ASSERT_OK(used.draw(image, next.prototypes, next.detections, {.palette = palette}));
