@@ -235,6 +235,18 @@ TEST(BoxFilter, stays_finite_and_upright_however_long_it_predicts) {
   }
 }
 
+TEST(BoxFilter, shrinks_to_a_quarter_in_one_step_at_most) {
+  BoxFilter filter({0, 0, 40, 80});
+  filter.velocity = {0, 0, -10, -1000};
+  filter.predict(1, 1);
+  EXPECT_EQ(filter.mean[2], 0.125F);
+  EXPECT_EQ(filter.mean[3], 20);
+  filter.position_variance[2] = filter.position_variance[3] = 1e6F;  // trusts the measurement
+  filter.correct({0, 0, 1e-4F, 1}, 1, 1e-2F);
+  EXPECT_EQ(filter.mean[2], 0.125F / 4);
+  EXPECT_EQ(filter.mean[3], 5);
+}
+
 TEST(BoxFilter, holds_the_size_of_an_object_out_of_sight) {
   BoxFilter filter({0, 0, 40, 80});
   filter.velocity = {4, 0, 0.1F, 5};

@@ -23,8 +23,10 @@ TEST(Uuid, is_of_version_4_and_the_same_for_a_seed_and_a_number) {
 }
 
 TEST(Uuid, has_the_documented_value) {
-  // The first outputs of SplitMix64 from seed 0 are published: E220A8397B1DCDAF 6E789E6AA1B965F4.
+  // The first outputs of SplitMix64 from seed 0 are published: E220A8397B1DCDAF 6E789E6AA1B965F4,
+  // 06C45D188009454F F88BB8A8724C81EC.
   EXPECT_EQ(to_string(uuid_v4({0, 0}, 0)), "e220a839-7b1d-4daf-ae78-9e6aa1b965f4");
+  EXPECT_EQ(to_string(uuid_v4({0, 0}, 1)), "06c45d18-8009-454f-b88b-b8a8724c81ec");
 }
 
 TEST(Uuid, differs_for_every_number_and_seed) {
