@@ -137,15 +137,17 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Shapes, square_outline_has_exactly_its_pixels_also_where_its_sides_meet) {
   for (const auto [width, height] : test::grid<int>(13, 13)) {
-    Guarded g(20, 16, 3);
+    Guarded g(20, 16, 3), faint(20, 16, 3);
     CornerCache corners;
     stroke_box(g.canvas(), {3, 2, 3 + width, 2 + height}, 2, 0, red, corners);
+    stroke_box(faint.canvas(), {3, 2, 3 + width, 2 + height}, 2, 0, {red.bytes, 100}, corners);
     for (int y = 0; y < 16; ++y)
       for (int x = 0; x < 20; ++x) {
         const bool outer = x >= 3 && x < 3 + width && y >= 2 && y < 2 + height;
         const bool inner = x >= 5 && x < 1 + width && y >= 4 && y < height;
         EXPECT_EQ(g.is_set(x, y), outer && !inner)
             << x << " " << y << " of " << width << "x" << height;
+        EXPECT_EQ(faint.block[faint.index(3 * x, y)], outer && !inner ? 100 : 0) << "blended once";
       }
   }
 }
