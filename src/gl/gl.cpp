@@ -2,10 +2,9 @@
 // The reports of displays and of the context. Without OpenGL in the build they say so.
 #include "halyard/gl.h"
 
-#include <array>
-
 #include "base/env.h"
 #include "base/text/format_error.h"
+#include "halyard/enumerators.h"
 
 #ifdef HALYARD_HAVE_GL
 #include "gl/display/worker.h"
@@ -15,9 +14,7 @@
 namespace halyard {
 
 std::string_view to_string(GlDisplayKind kind) noexcept {
-  constexpr std::array<std::string_view, 4> names = {"gbm", "device", "standard", "surfaceless"};
-  const auto index = static_cast<std::size_t>(kind);
-  return index < names.size() ? names[index] : "unknown";
+  return enumerator_name(kind, "unknown");
 }
 
 #ifdef HALYARD_HAVE_GL

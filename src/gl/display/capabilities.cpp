@@ -51,7 +51,7 @@ Capabilities read_capabilities(const Display& display) {
   out.program_binaries = integer_of(GL_NUM_PROGRAM_BINARY_FORMATS) > 0;
   out.reset_status = has("GL_KHR_robustness") || has("GL_EXT_robustness");
 
-  const bool has_images = has("GL_OES_EGL_image") && (display.has("EGL_KHR_image_base"));
+  const bool has_images = has("GL_OES_EGL_image") && display.has("EGL_KHR_image_base");
   out.dma_buf_import = has_images && display.has("EGL_EXT_image_dma_buf_import");
   out.dma_buf_modifiers =
       out.dma_buf_import && display.has("EGL_EXT_image_dma_buf_import_modifiers");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gl/display/context.h"
 
-#include <epoxy/gl.h>
-
 #include <vector>
 
 #include "base/text/format_error.h"
@@ -47,10 +45,6 @@ Context::~Context() {
   eglMakeCurrent(display_->handle, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
   eglDestroyContext(display_->handle, handle_);
   eglReleaseThread();
-}
-
-bool Context::is_lost() const {
-  return capabilities_.reset_status && glGetGraphicsResetStatus() != GL_NO_ERROR;
 }
 
 }  // namespace halyard::gl

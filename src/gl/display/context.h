@@ -26,8 +26,6 @@ class Context {
 
   const Display& display() const noexcept { return *display_; }
   const Capabilities& capabilities() const noexcept { return capabilities_; }
-  /// Whether the GPU was reset, so that all objects of the context are gone.
-  bool is_lost() const;
 
  private:
   Context(const Display& display, EGLContext handle) noexcept

@@ -17,10 +17,6 @@ namespace {
 // More samples than these are a blur over the whole image, which two passes do better.
 constexpr std::int32_t max_samples_of_output = 256;
 
-bool is_pair(PixelFormat format) noexcept {
-  return info(format).kind == FormatKind::packed && info(format).model == ColorModel::yuv;
-}
-
 // Plain tensors have no planes before they are images.
 Result<TensorMap> map_image(const Tensor& dst) {
   if (dst.is_image()) return dst.map(Access::write);
@@ -62,7 +58,7 @@ Verdict GlBackend::supports(const Plan& plan) const noexcept {
   if (plan.affine) return Verdict::decline("does not serve affine maps");
   if (max_samples(plan) > max_samples_of_output)
     return Verdict::decline("the filter reads more than 256 samples for each pixel");
-  if (is_pair(plan.dst.format) && plan.dst.size.width % 2 != 0)
+  if (stores_pairs(plan.dst.format) && plan.dst.size.width % 2 != 0)
     return Verdict::decline("the destination's rows end inside a pair of pixels");
   const std::int32_t most = worker_->capabilities().max_texture_size;
   // Rows are at most 16 bytes of elements for each pixel of the destination, in texels of 4 bytes.

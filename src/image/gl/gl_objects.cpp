@@ -154,6 +154,11 @@ void set_uniforms(const Places& at, const GlProgram& program) {
   glUniform4iv(place_of_uniform(at, Uniform::tap_rows), 2, rows.data());
   glUniform1f(place_of_uniform(at, Uniform::source_scale),
               static_cast<float>(255.0 / ((1 << plan.source_bits) - 1)));
+}
+
+// The texture units of a shader's samplers, which never change.
+void set_units(GLuint program, const Places& at) {
+  glUseProgram(program);
   glUniform1i(place_of_uniform(at, Uniform::taps), taps_unit);
   for (GLint i = 0; i < 4; ++i)
     glUniform1i(at[static_cast<std::size_t>(Uniform::plane0) + static_cast<std::size_t>(i)], i);
@@ -180,6 +185,10 @@ GLuint make_texture(GLenum format, Size size) {
 }
 
 }  // namespace
+
+GlObjects::GlObjects() {
+  planes_.reserve(max_kept_planes);
+}
 
 GlObjects::~GlObjects() {
   for (const auto& [text, shader] : shaders_)
@@ -219,6 +228,7 @@ Result<const GlObjects::Shader*> GlObjects::shader(const std::string& text) {
   HALYARD_TRY(made.name, link(text));
   for (std::size_t i = 0; i < made.at.size(); ++i)
     made.at[i] = glGetUniformLocation(made.name, uniform_name(static_cast<Uniform>(i)));
+  set_units(made.name, made.at);
   return &shaders_.emplace(text, made).first->second;
 }
 
@@ -266,7 +276,9 @@ Status GlObjects::draw(const GlProgram& program, std::size_t index, std::uint32_
   return {};
 }
 
-void GlObjects::read_back(const MappedPlane& plane, Size size) {
+void GlObjects::read_back(const MappedPlane& plane, const Plane& target) {
+  const Size size = target.size;
+  glBindFramebuffer(GL_FRAMEBUFFER, target.framebuffer);
   const auto row_bytes = static_cast<std::size_t>(size.width) * 4;
   glPixelStorei(GL_PACK_ALIGNMENT, 4);
   const bool is_direct = plane.row_bytes == row_bytes && plane.stride_bytes % 4 == 0;
@@ -286,18 +298,17 @@ Status GlObjects::run(const GlProgram& program, const TensorMap& src, const Tens
   upload(program, src);
   glActiveTexture(GL_TEXTURE0 + taps_unit);
   const std::uint32_t taps = this->taps(program);
-  std::array<Size, 4> sizes;
+  std::array<const Plane*, 4> targets{};
   for (std::size_t i = 0; i < program.target_planes(); ++i) {
     const MappedPlane& mapped = dst.plane(i);
-    sizes[i] = {static_cast<std::int32_t>((mapped.row_bytes + 3) / 4),
-                static_cast<std::int32_t>(mapped.rows)};
-    HALYARD_RETURN_IF_ERROR(draw(program, i, taps, plane(first_target + i, GL_RGBA8, sizes[i])));
+    const Size size{static_cast<std::int32_t>((mapped.row_bytes + 3) / 4),
+                    static_cast<std::int32_t>(mapped.rows)};
+    targets[i] = &plane(first_target + i, GL_RGBA8, size);
+    HALYARD_RETURN_IF_ERROR(draw(program, i, taps, *targets[i]));
   }
   HALYARD_RETURN_IF_ERROR(check_errors("opengl: a conversion failed"));
-  for (std::size_t i = 0; i < program.target_planes(); ++i) {
-    glBindFramebuffer(GL_FRAMEBUFFER, plane(first_target + i, GL_RGBA8, sizes[i]).framebuffer);
-    read_back(dst.plane(i), sizes[i]);
-  }
+  for (std::size_t i = 0; i < program.target_planes(); ++i)
+    read_back(dst.plane(i), *targets[i]);
   return check_errors("opengl: a result cannot be read");
 }
 

@@ -19,7 +19,7 @@ namespace halyard::image {
 /// allocates no memory.
 class GlObjects {
  public:
-  GlObjects() = default;
+  GlObjects();
   GlObjects(const GlObjects&) = delete;
   GlObjects& operator=(const GlObjects&) = delete;
   ~GlObjects();
@@ -50,10 +50,11 @@ class GlObjects {
 
   Result<const Shader*> shader(const std::string& text);
   std::uint32_t taps(const GlProgram& program);
+  /// The result is valid until the end of the run.
   Plane& plane(std::size_t slot, std::uint32_t format, Size size);
   void upload(const GlProgram& program, const TensorMap& src);
   Status draw(const GlProgram& program, std::size_t index, std::uint32_t taps, const Plane& target);
-  void read_back(const MappedPlane& plane, Size target);
+  void read_back(const MappedPlane& plane, const Plane& target);
 
   std::unordered_map<std::string, Shader> shaders_;
   std::vector<Taps> taps_;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,7 +13,7 @@
 
 namespace halyard::image {
 
-/// Immutable but for `id`, which names the program to the objects that a context keeps for it.
+/// Immutable. Its id names it to the objects that a context keeps for it.
 class GlProgram final : public BackendProgram {
  public:
   /// May throw std::bad_alloc.

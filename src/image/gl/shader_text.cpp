@@ -311,6 +311,10 @@ std::size_t texel_bytes(const ImageSpec& src, std::size_t plane) noexcept {
   return bytes;
 }
 
+bool stores_pairs(PixelFormat format) noexcept {
+  return info(format).kind == FormatKind::packed && info(format).model == ColorModel::yuv;
+}
+
 std::string vertex_shader_text() {
   return "#version 300 es\n"
          "void main() {\n"
@@ -332,9 +336,7 @@ std::string fragment_shader_text(const Plan& plan, const TapTable& taps, std::si
   if (plan.color.to == ColorModel::yuv) out += to_yuv_text;
   out += pixel_text(plan, taps);
   out += store_text(plan);
-  const bool is_pair = info(plan.dst.format).kind == FormatKind::packed &&
-                       info(plan.dst.format).model == ColorModel::yuv;
-  if (is_pair) return out + pair_text(map);
+  if (stores_pairs(plan.dst.format)) return out + pair_text(map);
   if (tap_group(site) == 1) out += block_text(site);
   return out + main_text(plan, plane, site);
 }

@@ -14,6 +14,9 @@ namespace halyard::image {
 /// Bytes of one texel of a source plane's texture: 1, 2, 3 or 4, the components R, RG, RGB, RGBA.
 std::size_t texel_bytes(const ImageSpec& src, std::size_t plane) noexcept;
 
+/// Whether the format stores pairs of pixels, of which each is one texel of a target.
+bool stores_pairs(PixelFormat format) noexcept;
+
 /// Draws one triangle over the whole target.
 std::string vertex_shader_text();
 
