@@ -61,8 +61,10 @@ Verdict GlBackend::supports(const Plan& plan) const noexcept {
   if (stores_pairs(plan.dst.format) && plan.dst.size.width % 2 != 0)
     return Verdict::decline("the destination's rows end inside a pair of pixels");
   const std::int32_t most = worker_->capabilities().max_texture_size;
-  // Rows are at most 16 bytes of elements for each pixel of the destination, in texels of 4 bytes.
-  const bool fits = std::max(plan.src.size.width, plan.src.size.height) <= most &&
+  // Pixels of three bytes are three texels of the source. Rows are at most 16 bytes of elements for
+  // each pixel of the destination, in texels of 4 bytes.
+  const std::int32_t texels = plan.src.channels->sites[0].step == 3 ? 3 : 1;
+  const bool fits = std::max(plan.src.size.width, plan.src.size.height) <= most / texels &&
                     plan.dst.size.width <= most / 4 && plan.dst.size.height <= most;
   return fits ? Verdict::accept()
               : Verdict::decline("the images are larger than the GPU's largest texture");

@@ -4,13 +4,12 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "halyard/result.h"
 #include "halyard/tensor.h"
 #include "image/gl/gl_program.h"
+#include "image/gl/shaders.h"
 
 namespace halyard::image {
 
@@ -38,17 +37,12 @@ class GlObjects {
     std::uint32_t framebuffer = 0;  ///< of targets
     std::uint64_t used = 0;         ///< when
   };
-  struct Shader {
-    std::uint32_t name = 0;
-    std::array<std::int32_t, static_cast<std::size_t>(Uniform::count)> at{};
-  };
   struct Taps {
     std::uint64_t program = 0;
     std::uint32_t texture = 0;
     std::uint64_t used = 0;
   };
 
-  Result<const Shader*> shader(const std::string& text);
   std::uint32_t taps(const GlProgram& program);
   /// The result is valid until the end of the run.
   Plane& plane(std::size_t slot, std::uint32_t format, Size size);
@@ -56,7 +50,7 @@ class GlObjects {
   Status draw(const GlProgram& program, std::size_t index, std::uint32_t taps, const Plane& target);
   void read_back(const MappedPlane& plane, const Plane& target);
 
-  std::unordered_map<std::string, Shader> shaders_;
+  Shaders shaders_;
   std::vector<Taps> taps_;
   std::vector<Plane> planes_;
   std::vector<std::byte> rows_;  ///< of a target whose rows do not fit the destination's

@@ -14,8 +14,9 @@ namespace {
 constexpr std::string_view components = "xyzw";
 
 constexpr std::array<const char*, static_cast<std::size_t>(Uniform::count)> uniform_names = {
-    "content",  "size",         "pad",  "value_scale", "value_bias", "yuv_in", "yuv_out", "yuv_yuv",
-    "tap_rows", "source_scale", "taps", "plane0",      "plane1",     "plane2", "plane3"};
+    "content", "size",    "pad",      "value_scale",  "value_bias", "yuv_in",
+    "yuv_out", "yuv_yuv", "tap_rows", "source_scale", "origins",    "target_origin",
+    "taps",    "plane0",  "plane1",   "plane2",       "plane3"};
 
 constexpr std::string_view head = R"(#version 300 es
 precision highp float;
@@ -31,6 +32,8 @@ uniform vec4 yuv_out[2];
 uniform vec3 yuv_yuv[5];
 uniform ivec4 tap_rows[2];
 uniform float source_scale;
+uniform ivec2 origins[4];
+uniform ivec2 target_origin;
 uniform sampler2D taps;
 uniform sampler2D plane0;
 uniform sampler2D plane1;
@@ -45,21 +48,23 @@ vec4 clamped(vec4 codes) { return clamp(codes, 0.0, 255.0); }
 // Reads sample (x, y) of a channel as a code.
 std::string sample_text(const ImageSpec& src, std::size_t channel) {
   const ChannelSite& site = src.channels->sites[channel];
-  if (src.dtype == DType::u16) {
-    return fmt::format(
-        "dot(floor(texelFetch(plane{}, ivec2(x, y), 0).xy * 255.0 + 0.5), vec2(1.0, 256.0)) * "
-        "source_scale",
-        site.plane);
-  }
   const std::size_t bytes = texel_bytes(src, site.plane);
-  if (site.step == bytes) {
-    return fmt::format("floor(texelFetch(plane{}, ivec2(x, y), 0).{} * 255.0 + 0.5)", site.plane,
-                       components[site.offset]);
+  const auto texel = [&](std::string_view x) {
+    return fmt::format("texelFetch(plane{0}, ivec2({1}, y) + origins[{0}], 0)", site.plane, x);
+  };
+  if (src.dtype == DType::u16) {
+    return fmt::format("dot(floor({}.xy * 255.0 + 0.5), vec2(1.0, 256.0)) * source_scale",
+                       texel("x"));
   }
-  // Two samples of luma in one texel of a pair.
-  return fmt::format(
-      "floor(texelFetch(plane{}, ivec2(x >> 1, y), 0)[{} + 2 * (x & 1)] * 255.0 + 0.5)", site.plane,
-      site.offset);
+  std::string sample;
+  if (site.step == bytes) {
+    sample = fmt::format("{}.{}", texel("x"), components[site.offset]);
+  } else if (site.step > bytes) {
+    sample = fmt::format("{}.x", texel(fmt::format("x * {} + {}", site.step, site.offset)));
+  } else {  // two samples of luma in one texel of a pair
+    sample = fmt::format("{}[{} + 2 * (x & 1)]", texel("x >> 1"), site.offset);
+  }
+  return fmt::format("floor({} * 255.0 + 0.5)", sample);
 }
 
 // read0() and read1(): the samples of a group's channels, the others 0.
@@ -259,7 +264,7 @@ std::string main_text(const Plan& plan, std::size_t plane, const ChannelSite& si
   const bool is_block = tap_group(site) == 1;
   return fmt::format(R"(const int channels[{1}] = int[{1}]({2});
 void main() {{
-  ivec2 at = ivec2(gl_FragCoord.xy);
+  ivec2 at = ivec2(gl_FragCoord.xy) - target_origin;
   int samples = (size.x + {6}) >> {5};
   uint word = 0u;
   int last = -1;
@@ -280,7 +285,7 @@ void main() {{
 // main() for packed pairs: one texel holds two pixels.
 std::string pair_text(const ChannelMap& map) {
   return fmt::format(R"(void main() {{
-  ivec2 at = ivec2(gl_FragCoord.xy);
+  ivec2 at = ivec2(gl_FragCoord.xy) - target_origin;
   vec4 left = pixel(2 * at.x, at.y);
   vec4 right = pixel(2 * at.x + 1, at.y);
   vec4 mean = (left + right) * 0.5;
@@ -308,7 +313,7 @@ std::size_t texel_bytes(const ImageSpec& src, std::size_t plane) noexcept {
     const ChannelSite& site = src.channels->sites[c];
     if (site.plane == plane) bytes = std::max(bytes, site.step * size_of(src.dtype));
   }
-  return bytes;
+  return bytes == 3 ? 1 : bytes;
 }
 
 bool stores_pairs(PixelFormat format) noexcept {

@@ -11,7 +11,8 @@
 
 namespace halyard::image {
 
-/// Bytes of one texel of a source plane's texture: 1, 2, 3 or 4, the components R, RG, RGB, RGBA.
+/// Bytes of one texel of a source plane's texture: 1, 2 or 4, the components R, RG, RGBA. Pixels of
+/// three bytes are three texels, because drivers do not import textures of such texels.
 std::size_t texel_bytes(const ImageSpec& src, std::size_t plane) noexcept;
 
 /// Whether the format stores pairs of pixels, of which each is one texel of a target.
@@ -26,18 +27,20 @@ std::string fragment_shader_text(const Plan& plan, const TapTable& taps, std::si
 
 /// Names of the uniforms, in the order of Uniform.
 enum class Uniform : std::size_t {
-  content,       ///< ivec4: x, y, width, height in the destination
-  size,          ///< ivec2: of the destination
-  pad,           ///< vec4: codes
-  scale,         ///< vec4 of the value map
-  bias,          ///< vec4 of the value map
-  yuv_in,        ///< vec4[2]: y_offset, y_scale, rv, gu; gv, bu
-  yuv_out,       ///< vec4[2]: y_offset, y_scale, kr, kg; kb, u_scale, v_scale
-  yuv_yuv,       ///< vec3[5]: offset, three rows of weights, bias
-  tap_rows,      ///< ivec4[2]: row and count of x, row and count of y, for each group
-  source_scale,  ///< float: 16-bit sample to code
-  taps,          ///< sampler2D
-  plane0,        ///< sampler2D, and the three below
+  content,        ///< ivec4: x, y, width, height in the destination
+  size,           ///< ivec2: of the destination
+  pad,            ///< vec4: codes
+  scale,          ///< vec4 of the value map
+  bias,           ///< vec4 of the value map
+  yuv_in,         ///< vec4[2]: y_offset, y_scale, rv, gu; gv, bu
+  yuv_out,        ///< vec4[2]: y_offset, y_scale, kr, kg; kb, u_scale, v_scale
+  yuv_yuv,        ///< vec3[5]: offset, three rows of weights, bias
+  tap_rows,       ///< ivec4[2]: row and count of x, row and count of y, for each group
+  source_scale,   ///< float: 16-bit sample to code
+  origins,        ///< ivec2[4]: first texel of each plane of the source
+  target_origin,  ///< ivec2: first texel of the plane in its target
+  taps,           ///< sampler2D
+  plane0,         ///< sampler2D, and the three below
   plane1,
   plane2,
   plane3,

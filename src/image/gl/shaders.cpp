@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "image/gl/shaders.h"
+
+#include <epoxy/gl.h>
+
+#include "base/text/format_error.h"
+
+namespace halyard::image {
+namespace {
+
+std::string log_of(GLuint name, bool is_program) {
+  std::array<char, 1024> text{};
+  GLsizei length = 0;
+  if (is_program) {
+    glGetProgramInfoLog(name, static_cast<GLsizei>(text.size()), &length, text.data());
+  } else {
+    glGetShaderInfoLog(name, static_cast<GLsizei>(text.size()), &length, text.data());
+  }
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+Result<GLuint> compile(GLenum kind, const std::string& text) {
+  const GLuint shader = glCreateShader(kind);
+  const char* const source = text.c_str();
+  glShaderSource(shader, 1, &source, nullptr);
+  glCompileShader(shader);
+  GLint is_compiled = GL_FALSE;
+  glGetShaderiv(shader, GL_COMPILE_STATUS, &is_compiled);
+  if (is_compiled == GL_TRUE) return shader;
+  auto error = fail(Errc::device, "opengl: the driver does not compile a shader", "{}",
+                    log_of(shader, false));
+  glDeleteShader(shader);
+  return error;
+}
+
+Result<GLuint> link(const std::string& fragment_text) {
+  HALYARD_TRY(const GLuint vertex, compile(GL_VERTEX_SHADER, vertex_shader_text()));
+  const auto fragment = compile(GL_FRAGMENT_SHADER, fragment_text);
+  if (!fragment) {
+    glDeleteShader(vertex);
+    return fragment.error();
+  }
+  const GLuint program = glCreateProgram();
+  for (const GLuint shader : {vertex, *fragment}) {
+    glAttachShader(program, shader);
+    glDeleteShader(shader);  // once the program is gone
+  }
+  glLinkProgram(program);
+  GLint is_linked = GL_FALSE;
+  glGetProgramiv(program, GL_LINK_STATUS, &is_linked);
+  if (is_linked == GL_TRUE) return program;
+  auto error =
+      fail(Errc::device, "opengl: the driver does not link a shader", "{}", log_of(program, true));
+  glDeleteProgram(program);
+  return error;
+}
+
+// The texture units of a shader's samplers, which never change.
+void set_units(const Shader& shader) {
+  glUseProgram(shader.name);
+  const auto location = [&](Uniform sampler) {
+    return shader.locations[static_cast<std::size_t>(sampler)];
+  };
+  glUniform1i(location(Uniform::taps), taps_unit);
+  for (GLint i = 0; i < 4; ++i)
+    glUniform1i(
+        shader.locations[static_cast<std::size_t>(Uniform::plane0) + static_cast<std::size_t>(i)],
+        i);
+}
+
+}  // namespace
+
+Shaders::~Shaders() {
+  for (const auto& [text, shader] : known_)
+    glDeleteProgram(shader.name);
+}
+
+Result<const Shader*> Shaders::find(const std::string& fragment_text) {
+  const auto known = known_.find(fragment_text);
+  if (known != known_.end()) return &known->second;
+  Shader made;
+  HALYARD_TRY(made.name, link(fragment_text));
+  for (std::size_t i = 0; i < made.locations.size(); ++i)
+    made.locations[i] = glGetUniformLocation(made.name, uniform_name(static_cast<Uniform>(i)));
+  set_units(made);
+  return &known_.emplace(fragment_text, made).first->second;
+}
+
+}  // namespace halyard::image

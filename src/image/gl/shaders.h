@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shaders: the linked shader programs of a context, found by their text.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "halyard/result.h"
+#include "image/gl/shader_text.h"
+
+namespace halyard::image {
+
+/// The texture unit of the taps; those of the source's planes are 0..3.
+inline constexpr std::int32_t taps_unit = 4;
+
+/// A linked shader program, and the locations of its uniforms: -1 for those that it does not use.
+struct Shader {
+  std::uint32_t name = 0;
+  std::array<std::int32_t, static_cast<std::size_t>(Uniform::count)> locations{};
+};
+
+/// Keeps every program that it has linked. Made, used and destroyed on the worker's thread.
+class Shaders {
+ public:
+  Shaders() = default;
+  Shaders(const Shaders&) = delete;
+  Shaders& operator=(const Shaders&) = delete;
+  ~Shaders();
+
+  /// The program of a fragment shader; compiles it at the first call. The result is valid as long
+  /// as this object. Errors: device (the driver does not compile or link it).
+  Result<const Shader*> find(const std::string& fragment_text);
+
+ private:
+  std::unordered_map<std::string, Shader> known_;
+};
+
+}  // namespace halyard::image
