@@ -25,14 +25,13 @@ Error at_request(std::size_t index, const Error& error) {
 
 Result<Dispatch> Dispatch::create(unsigned threads, const Environment& env) {
   Dispatch out;
-  out.forced_ = env.force_backend;
   out.add_opengl(env);
   out.candidates_[1] = {"g2d", nullptr,
                         env.disable_g2d ? "switched off by HALYARD_DISABLE_G2D" : not_built};
   out.candidates_[2] = {"cpu", nullptr, "switched off by HALYARD_DISABLE_CPU"};
   if (!env.disable_cpu || env.force_backend == "cpu")
     out.candidates_[2].backend = std::make_unique<CpuBackend>(threads);
-  HALYARD_RETURN_IF_ERROR(out.check_forced());
+  if (env.force_backend) HALYARD_RETURN_IF_ERROR(out.keep_only(*env.force_backend));
   return out;
 }
 
@@ -56,34 +55,35 @@ void Dispatch::add_opengl(const Environment& env) {
 #endif
 }
 
-Status Dispatch::check_forced() const {
-  if (!forced_) return {};
-  for (const Candidate& candidate : candidates_) {
-    if (candidate.name != *forced_) continue;
-    if (candidate.backend) return {};
-    return fail(Errc::unsupported, "HALYARD_FORCE_BACKEND: must name an available backend",
-                "{}: {}", *forced_, candidate.absent);
+Status Dispatch::keep_only(const std::string& forced) {
+  const Candidate* kept = nullptr;
+  for (Candidate& candidate : candidates_) {
+    if (candidate.name == forced) {
+      kept = &candidate;
+    } else if (candidate.backend) {
+      candidate.backend.reset();
+      candidate.absent = "HALYARD_FORCE_BACKEND names another backend";
+    }
   }
-  return fail(Errc::unsupported, "HALYARD_FORCE_BACKEND: must be opengl, g2d or cpu", "it is {}",
-              *forced_);
+  if (kept == nullptr) {
+    return fail(Errc::unsupported, "HALYARD_FORCE_BACKEND: must be opengl, g2d or cpu", "it is {}",
+                forced);
+  }
+  if (kept->backend) return {};
+  return fail(Errc::unsupported, "HALYARD_FORCE_BACKEND: must name an available backend", "{}: {}",
+              forced, kept->absent);
 }
 
-const char* Dispatch::reason_against(const Candidate& candidate, const Plan& plan) const {
-  if (!candidate.backend) return candidate.absent.c_str();
-  if (forced_ && *forced_ != candidate.name) return "HALYARD_FORCE_BACKEND names another backend";
-  const Verdict verdict = candidate.backend->supports(plan);
-  return verdict ? nullptr : verdict.reason();
-}
-
-std::optional<std::size_t> Dispatch::choose(const Plan& plan, std::string* report) const {
+std::optional<std::size_t> Dispatch::explain(const Plan& plan, const Tensor& src, const Tensor& dst,
+                                             std::string& report) const {
   for (std::size_t number = 0; number < count; ++number) {
     const Candidate& candidate = candidates_[number];
-    const char* reason = reason_against(candidate, plan);
-    if (report != nullptr) {
-      *report += fmt::format("{}{}: {}", report->empty() ? "" : "\n", candidate.name,
-                             reason == nullptr ? "runs it" : reason);
-    }
-    if (reason == nullptr) return number;
+    Verdict verdict = Verdict::decline(candidate.absent.c_str());
+    if (candidate.backend) verdict = candidate.backend->supports(plan);
+    if (verdict) verdict = candidate.backend->serves(plan, src, dst);
+    report += fmt::format("{}{}: {}", report.empty() ? "" : "\n", candidate.name,
+                          verdict ? "runs it" : verdict.reason());
+    if (verdict) return number;
   }
   return std::nullopt;
 }

@@ -76,7 +76,8 @@ TEST_F(ProcessorTest, without_any_backend_every_request_is_declined_with_reasons
   Environment env{.disable_gl = true, .disable_cpu = true};
   const auto dispatch = image::Dispatch::create(1, env).value();
   std::string report;
-  EXPECT_FALSE(dispatch.choose(image::make_plan(request_).value(), &report));
+  const image::Plan plan = image::make_plan(request_).value();
+  EXPECT_FALSE(dispatch.explain(plan, request_.src, request_.dst, report));
   EXPECT_NE(report.find("HALYARD_DISABLE_CPU"), std::string::npos);
   EXPECT_NE(report.find("HALYARD_DISABLE_GL"), std::string::npos);
 }
