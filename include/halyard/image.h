@@ -125,8 +125,9 @@ struct ProcessorOptions {
   ColorimetryMode colorimetry_mode = ColorimetryMode::fast;
 };
 
-/// Converts images. Chooses the first backend that supports the request, in the order OpenGL, G2D,
-/// CPU (HALYARD_FORCE_BACKEND selects one; OpenGL runs only where it does). The CPU supports every
+/// Converts images. Chooses the first backend that supports the request and reaches its tensors, in
+/// the order OpenGL, G2D, CPU (HALYARD_FORCE_BACKEND selects one; OpenGL runs only where it does,
+/// and G2D then also scales and converts YUV, with a rounding of its own). The CPU supports every
 /// legal request.
 ///
 /// Sources: u8 in every format, u16 grey and Bayer. Bayer mosaics are demosaiced bilinearly: a

@@ -6,6 +6,7 @@
 
 #include "base/text/format_error.h"
 #include "image/cpu/cpu_backend.h"
+#include "image/g2d/g2d_backend.h"
 #ifdef HALYARD_HAVE_GL
 #include "image/gl/gl_backend.h"
 #endif
@@ -13,8 +14,11 @@
 namespace halyard::image {
 
 namespace {
+#ifndef HALYARD_HAVE_GL
 constexpr const char* not_built = "not built into this library";
-}
+#endif
+constexpr const char* another_forced = "HALYARD_FORCE_BACKEND names another backend";
+}  // namespace
 
 Error at_request(std::size_t index, const Error& error) {
   return make_error(error.code, error.what,
@@ -26,8 +30,7 @@ Error at_request(std::size_t index, const Error& error) {
 Result<Dispatch> Dispatch::create(unsigned threads, const Environment& env) {
   Dispatch out;
   out.add_opengl(env);
-  out.candidates_[1] = {"g2d", nullptr,
-                        env.disable_g2d ? "switched off by HALYARD_DISABLE_G2D" : not_built};
+  out.add_g2d(env);
   out.candidates_[2] = {"cpu", nullptr, "switched off by HALYARD_DISABLE_CPU"};
   if (!env.disable_cpu || env.force_backend == "cpu")
     out.candidates_[2].backend = std::make_unique<CpuBackend>(threads);
@@ -55,6 +58,22 @@ void Dispatch::add_opengl(const Environment& env) {
 #endif
 }
 
+void Dispatch::add_g2d(const Environment& env) {
+  Candidate& g2d = candidates_[1];
+  g2d.name = "g2d";
+  const bool forced = env.force_backend == "g2d";
+  if (!forced && (env.disable_g2d || env.force_backend)) {
+    g2d.absent = env.disable_g2d ? "switched off by HALYARD_DISABLE_G2D" : another_forced;
+    return;
+  }
+  auto made = G2dBackend::create(env.g2d_library.value_or("libg2d.so.2"), forced);
+  if (made) {
+    g2d.backend = std::move(*made);
+  } else {
+    g2d.absent = made.error().message();
+  }
+}
+
 Status Dispatch::keep_only(const std::string& forced) {
   const Candidate* kept = nullptr;
   for (Candidate& candidate : candidates_) {
@@ -62,7 +81,7 @@ Status Dispatch::keep_only(const std::string& forced) {
       kept = &candidate;
     } else if (candidate.backend) {
       candidate.backend.reset();
-      candidate.absent = "HALYARD_FORCE_BACKEND names another backend";
+      candidate.absent = another_forced;
     }
   }
   if (kept == nullptr) {

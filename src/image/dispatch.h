@@ -38,6 +38,7 @@ class Dispatch {
     std::string absent = {};
   };
   void add_opengl(const Environment& env);
+  void add_g2d(const Environment& env);
   /// Removes all backends but the forced one. Errors: those of create().
   Status keep_only(const std::string& forced);
 

@@ -43,9 +43,9 @@ TEST_F(ProcessorTest, reads_plain_destination_tensors_as_images) {
 
 TEST_F(ProcessorTest, explains_who_runs_it_and_why_the_others_do_not) {
   ASSERT_VALUE(const auto report, processor_.explain(request_));
-  EXPECT_EQ(report,
-            "opengl: used only where HALYARD_FORCE_BACKEND=opengl selects it\n"
-            "g2d: not built into this library\ncpu: runs it");
+  EXPECT_EQ(report.find("opengl: used only where HALYARD_FORCE_BACKEND=opengl selects it\ng2d: "),
+            0U);
+  EXPECT_NE(report.find("\ncpu: runs it"), std::string::npos);
   request_.crop = Region{0, 0, 0, 0};
   EXPECT_FAILS(processor_.explain(request_), Errc::invalid_argument);
 }
