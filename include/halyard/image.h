@@ -14,6 +14,7 @@
 
 #include "halyard/export.h"
 #include "halyard/geometry.h"
+#include "halyard/gl.h"
 #include "halyard/placement.h"
 #include "halyard/result.h"
 #include "halyard/tensor.h"
@@ -133,6 +134,9 @@ struct ProcessorOptions {
   ColorimetryMode colorimetry_mode = ColorimetryMode::fast;
   /// Unless automatic, HALYARD_FORCE_BACKEND and HALYARD_DISABLE_* are ignored.
   ComputeBackend backend = ComputeBackend::automatic;
+  /// The display for OpenGL; unset: the first that works. All processors of a process share one:
+  /// OpenGL is not available to a processor that wants another kind.
+  std::optional<GlDisplayKind> gl_display = {};
 };
 
 /// Converts images. Chooses the first backend that supports the request and reaches its tensors, in
@@ -171,6 +175,15 @@ class Processor {
   Processor(Processor&&) noexcept;
   Processor& operator=(Processor&&) noexcept;
   ~Processor();
+
+  /// The memory for images that this processor converts without a copy: pbo where OpenGL serves it
+  /// and cannot import DMA-BUFs (or there are none), else automatic, which tries DMA-BUFs first.
+  /// automatic too while HALYARD_TENSOR_FORCE_MEM is set.
+  Memory image_memory() const noexcept;
+  /// Tensor::create_image() in image_memory(), unless options.memory names another kind. Errors:
+  /// those of Tensor::create_image().
+  Result<Tensor> create_image(std::size_t width, std::size_t height, PixelFormat format,
+                              ImageOptions options = {}) const;
 
   /// Fills the destination and returns the map between its pixels and the source. Writes the image
   /// and the pad, not the row padding. A failed request does not change the destination. Errors:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Queries about GPUs. This build uses none, and answers so in the documented way."""
+"""Queries about GPUs."""
 from __future__ import annotations
 
 from dataclasses import dataclass
 from types import TracebackType
 from typing import List, Optional, Type
 
+from . import _core
 from ._enums import EglDisplayKind
 
 __all__ = ["CudaMap", "EglDisplayInfo", "probe_egl_displays"]
@@ -20,9 +21,8 @@ class EglDisplayInfo:
 
 
 def probe_egl_displays() -> List[EglDisplayInfo]:
-    """Displays that an ImageProcessor can use, the best first. An empty list without OpenGL, as in
-    this build."""
-    return []
+    """Displays that an ImageProcessor can use, the best first. An empty list without OpenGL."""
+    return [EglDisplayInfo(EglDisplayKind(kind), text) for kind, text in _core._usable_displays()]
 
 
 class CudaMap:

@@ -213,11 +213,12 @@ class ColorMode(_Named):
 
 
 class EglDisplayKind(_Named):
-    """The source of an EGL display."""
+    """The source of an EGL display. Surfaceless is ours: the library prefers it."""
 
     Gbm = 0
     PlatformDevice = 1
     Default = 2
+    Surfaceless = 3
 
 
 class Nms(_Named):

@@ -197,7 +197,8 @@ void bind_enums(nb::module_&) {
                        named("CounterClockwise90", Rotation::cw270)});
   bind_enum<Flip>("Flip");
   bind_enum<ColorBy>("ColorMode", {named("Class", ColorBy::label)});
-  bind_enum<EglDisplayKind>("EglDisplayKind", {named("Default", EglDisplayKind::standard)});
+  bind_enum<GlDisplayKind>("EglDisplayKind", {named("PlatformDevice", GlDisplayKind::device),
+                                              named("Default", GlDisplayKind::standard)});
   bind_enum<compat::Nms>("Nms", {named("Auto", compat::Nms::automatic)}, "none");
   bind_enum<compat::OutputFamily>("DecoderType");
   bind_enum<compat::DecoderVersion>("DecoderVersion");

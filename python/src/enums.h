@@ -14,6 +14,7 @@
 #include "halyard/compat/draw.h"
 #include "halyard/format.h"
 #include "halyard/geometry.h"
+#include "halyard/gl.h"
 #include "halyard/image.h"
 #include "halyard/tile_merge.h"
 
@@ -21,7 +22,6 @@ namespace halyard::python {
 
 // Enumerations that only Python has, with Python's numbers.
 enum class Normalization : std::uint8_t { automatic = 0, with_sign = 1, without_sign = 2, raw = 3 };
-enum class EglDisplayKind : std::uint8_t { gbm = 0, platform_device = 1, standard = 2 };
 enum class DctMethod : std::uint8_t { accurate = 0, fast = 1 };
 
 /// One enumeration's table. bind_enums() fills it; one reference each is kept until the process

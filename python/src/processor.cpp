@@ -15,6 +15,7 @@
 #include "halyard/import.h"
 #include "tensor/tensor_class.h"
 #include "values.h"
+#include "words.h"
 
 namespace halyard::python {
 namespace {
@@ -28,16 +29,34 @@ constexpr const char* class_doc =
     "a\n"
     "time, other threads wait; give each thread its own to run in parallel. A context manager.\n\n"
     "Args:\n"
-    "    egl_display: the display for OpenGL; None: the first that works.\n"
-    "    threads: maximum number of threads for one call; 0: all cores.";
+    "    egl_display: the display for OpenGL; None: the first that works. All processors share "
+    "one.\n"
+    "    threads: maximum number of threads for one call; 0: all cores.\n"
+    "    backend: 'auto', or what serves a request if it can, before the CPU: 'opengl', 'g2d', "
+    "'cpu'.";
+
+ComputeBackend backend_from(nb::handle object) {
+  constexpr Word<ComputeBackend> words[] = {{"auto", ComputeBackend::automatic},
+                                            {"cpu", ComputeBackend::cpu},
+                                            {"g2d", ComputeBackend::g2d},
+                                            {"opengl", ComputeBackend::opengl}};
+  return word_from(object, "backend", "backend", words);
+}
+
+// A closed processor prefers nothing.
+Memory preferred_memory(PyProcessor& self) {
+  return with_processor(self, small_work_bytes,
+                        [](Processor& p) -> Result<Memory> { return p.image_memory(); })
+      .value_or(Memory::automatic);
+}
 
 template <class Kind>
-nb::object create_image(nb::handle width, nb::handle height, nb::handle format, nb::handle dtype,
-                        nb::handle access, nb::handle compression) {
+nb::object create_image(PyProcessor& self, nb::handle width, nb::handle height, nb::handle format,
+                        nb::handle dtype, nb::handle access, nb::handle compression) {
   return tensor_result<Kind>(
       make_image({size_from(width, "width"), size_from(height, "height"),
                   enum_from<PixelFormat>(format, "format"), dtype_from(dtype, "dtype"), nb::none(),
-                  access, compression}));
+                  access, compression, preferred_memory(self)}));
 }
 
 // None: 0.
@@ -100,16 +119,19 @@ template <class P, class Class>
 void def_init(Class& cls) {
   cls.def(
       "__init__",
-      [](P* self, nb::handle egl_display, nb::handle max_threads) {
-        const auto threads = static_cast<unsigned>(size_from(max_threads, "threads", UINT32_MAX));
-        if (!egl_display.is_none()) enum_from<EglDisplayKind>(egl_display, "egl_display");
-        Processor made = take(released([&] { return Processor::create({.threads = threads}); }));
+      [](P* self, nb::handle egl_display, nb::handle max_threads, nb::handle backend) {
+        ProcessorOptions options;
+        options.threads = static_cast<unsigned>(size_from(max_threads, "threads", UINT32_MAX));
+        options.backend = backend_from(backend);
+        if (!egl_display.is_none())
+          options.gl_display = enum_from<GlDisplayKind>(egl_display, "egl_display");
+        Processor made = take(released([&] { return Processor::create(options); }));
         new (self) P();
         self->processor.emplace(std::move(made));
       },
-      nb::arg("egl_display") = nb::none(), nb::arg("threads") = 0,
-      nb::sig("def __init__(self, egl_display: EglDisplayKindLike | None = None, threads: int = 0) "
-              "-> None"));
+      nb::arg("egl_display") = nb::none(), nb::arg("threads") = 0, nb::arg("backend") = "auto",
+      nb::sig("def __init__(self, egl_display: EglDisplayKindLike | None = None, threads: int = 0, "
+              "backend: Literal['auto', 'cpu', 'g2d', 'opengl'] = 'auto') -> None"));
 }
 
 void add_life(ProcessorClass& cls) {
@@ -127,9 +149,9 @@ template <class Kind, class Class>
 void def_create(Class& cls) {
   cls.def(
       "create_image",
-      [](const PyProcessor&, nb::handle width, nb::handle height, nb::handle format,
+      [](PyProcessor& self, nb::handle width, nb::handle height, nb::handle format,
          nb::handle dtype, nb::handle access, nb::handle compression) {
-        return create_image<Kind>(width, height, format, dtype, access, compression);
+        return create_image<Kind>(self, width, height, format, dtype, access, compression);
       },
       nb::arg("width"), nb::arg("height"), nb::arg("format") = enum_to(PixelFormat::rgba),
       nb::arg("dtype") = "uint8", nb::arg("access") = "none", nb::arg("compression") = nb::none(),

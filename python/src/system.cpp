@@ -8,6 +8,7 @@
 #include "args.h"
 #include "enums.h"
 #include "halyard/buffer.h"
+#include "halyard/gl.h"
 #include "halyard/version.h"
 
 namespace halyard::python {
@@ -35,6 +36,19 @@ bool is_available(Memory memory) {
   return memory_available(memory).has_value();
 }
 
+// Pairs of kind and description; empty without OpenGL.
+nb::list usable_displays() {
+  const auto tried = released([] { return probe_gl_displays(); });
+  nb::list out;
+  if (!tried) return out;
+  for (const GlDisplay& display : *tried) {
+    if (!display.status) continue;
+    const std::string name = display.name.empty() ? "" : display.name + ": ";
+    out.append(nb::make_tuple(static_cast<int>(display.kind), name + display.renderer));
+  }
+  return out;
+}
+
 void bind_memory(nb::module_& m) {
   m.def(
       "is_dma_available", [] { return is_available(Memory::dma); },
@@ -59,6 +73,8 @@ void bind_memory(nb::module_& m) {
 
 void bind_system(nb::module_& m) {
   bind_memory(m);
+  m.def("_usable_displays", &usable_displays,
+        nb::sig("def _usable_displays() -> list[tuple[int, str]]"));
   m.def(
       "version", [] { return std::string(version()); }, "The library's version, \"1.2.3\".");
   m.def(

@@ -123,11 +123,9 @@ char* explain(const Request& request, const Crop* crop) noexcept {
 Result<hal_image_processor*> make_processor(int backend) {
   HALYARD_TRY(const auto wanted, enumerator<hal_compute_backend>(
                                      backend, "backend: must be a value of hal_compute_backend"));
-  if (wanted == HAL_COMPUTE_BACKEND_G2D || wanted == HAL_COMPUTE_BACKEND_OPENGL) {
-    return make_error(Errc::unsupported, "backend: is not in this build",
-                      wanted == HAL_COMPUTE_BACKEND_G2D ? "g2d" : "opengl");
-  }
-  HALYARD_TRY(Processor processor, Processor::create());
+  ProcessorOptions options;
+  options.backend = static_cast<ComputeBackend>(wanted);
+  HALYARD_TRY(Processor processor, Processor::create(options));
   return new hal_image_processor{.processor = std::move(processor)};
 }
 

@@ -70,6 +70,8 @@ static_assert(mirrors<hal_rotation, Rotation>(
 static_assert(mirrors<hal_flip, Flip>("HAL_FLIP_"));
 static_assert(has_value(Fit::stretch, HAL_FIT_STRETCH) &&
               has_value(Fit::letterbox, HAL_FIT_LETTERBOX));
+static_assert(mirrors<hal_compute_backend, ComputeBackend>("HAL_COMPUTE_BACKEND_",
+                                                           {{"AUTO", "automatic"}}));
 static_assert(mirrors<HalCompression, Compression>("HAL_COMPRESSION_"));
 static_assert(mirrors<hal_log_level, LogLevel>("HAL_LOG_LEVEL_", {}, "off"));
 

@@ -36,27 +36,30 @@ namespace {
 
 constexpr std::size_t pitch_alignment_bytes = 64;
 
-Result<hal_tensor*> make_image(const ImageRequest& request) {
+// In the memory that suits the processor, if there is one and the request names no kind.
+Result<hal_tensor*> make_image(const ImageRequest& request, const Processor* processor = nullptr) {
   ImageOptions options;
   HALYARD_TRY(const PixelFormat format, format_from(request.format));
   HALYARD_TRY(options.dtype, dtype_from(request.dtype));
   HALYARD_TRY(options.memory, memory_from(request.memory));
   HALYARD_TRY(options.cpu_access, cpu_access_from(request.access));
   HALYARD_TRY(options.compression, compression_from(request.compression));
-  HALYARD_TRY(Tensor tensor, Tensor::create_image(request.width, request.height, format, options));
+  HALYARD_TRY(Tensor tensor,
+              processor != nullptr
+                  ? processor->create_image(request.width, request.height, format, options)
+                  : Tensor::create_image(request.width, request.height, format, options));
   return new hal_tensor{.tensor = std::move(tensor)};
 }
 
-Result<hal_tensor*> make_image(const HalImageDesc* desc) {
+Result<hal_tensor*> make_image(const HalImageDesc* desc, const Processor* processor = nullptr) {
   HALYARD_RETURN_IF_ERROR(checked(desc, "desc"));
-  return make_image(desc->request);
+  return make_image(desc->request, processor);
 }
 
-// A processor on the CPU works best with automatic memory: DMA-BUFs if there are any.
 template <class Request>
 Result<hal_tensor*> make_for(hal_image_processor* processor, const Request& request) {
   HALYARD_RETURN_IF_ERROR(checked(processor, "processor"));
-  return make_image(request);
+  return make_image(request, &processor->processor);
 }
 
 Result<HalImageDesc*> make_desc(std::size_t width, std::size_t height, int format, int dtype) {

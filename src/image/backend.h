@@ -71,6 +71,8 @@ class ImageBackend {
                          const Tensor& /*dst*/) const noexcept {
     return Verdict::accept();
   }
+  /// The memory for images that it converts without a copy; automatic if any will do.
+  virtual Memory image_memory() const noexcept { return Memory::automatic; }
   /// How it serves them, for people, as "src imported, dst read back"; may be empty.
   virtual std::string describe(const Tensor& /*src*/, const Tensor& /*dst*/) const { return {}; }
   /// Errors: no_memory.

@@ -41,7 +41,7 @@ Result<Dispatch> Dispatch::create(const ProcessorOptions& options, const Environ
     env.disable_cpu = env.disable_g2d = env.disable_gl = false;
   }
   Dispatch out;
-  out.add_opengl(env, wanted);
+  out.add_opengl(env, options);
   out.add_g2d(env, wanted);
   out.candidates_[cpu_number] = {"cpu", nullptr};
   if (!env.disable_cpu || env.force_backend == "cpu") {
@@ -55,7 +55,8 @@ Result<Dispatch> Dispatch::create(const ProcessorOptions& options, const Environ
   return out;
 }
 
-void Dispatch::add_opengl(const Environment& env, ComputeBackend wanted) {
+void Dispatch::add_opengl(const Environment& env, const ProcessorOptions& options) {
+  const ComputeBackend wanted = options.backend;
   Candidate& candidate = candidates_[opengl_number];
   candidate.name = "opengl";
   const bool is_selected = wanted == ComputeBackend::opengl || env.force_backend == "opengl";
@@ -66,7 +67,8 @@ void Dispatch::add_opengl(const Environment& env, ComputeBackend wanted) {
     if (!candidate.absent.empty()) return;
   }
 #ifdef HALYARD_HAVE_GL
-  auto made = is_selected ? GlBackend::create(env) : GlBackend::create_automatic(env);
+  auto made = is_selected ? GlBackend::create(env, options.gl_display)
+                          : GlBackend::create_automatic(env, options.gl_display);
   if (made) {
     candidate.backend = std::move(*made);
   } else {

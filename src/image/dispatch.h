@@ -42,7 +42,7 @@ class Dispatch {
     std::unique_ptr<ImageBackend> backend;
     std::string absent = {};  ///< why it is not used; empty: it is
   };
-  void add_opengl(const Environment& env, ComputeBackend wanted);
+  void add_opengl(const Environment& env, const ProcessorOptions& options);
   void add_g2d(const Environment& env, ComputeBackend wanted);
   /// Removes all backends but the forced one. Errors: those of create().
   Status keep_only(const std::string& forced);

@@ -145,6 +145,26 @@ Result<Processor> Processor::create(ProcessorOptions options) {
   return Processor(std::make_unique<Impl>(Impl{std::move(dispatch), mode}));
 }
 
+Memory Processor::image_memory() const noexcept {
+  if (environment().tensor_force_mem) return Memory::automatic;
+  for (std::size_t number = 0; number < image::Dispatch::count; ++number) {
+    const image::ImageBackend* const backend = impl_->dispatch.backend(number);
+    const Memory memory = backend == nullptr ? Memory::automatic : backend->image_memory();
+    if (memory != Memory::automatic) return memory;
+  }
+  return Memory::automatic;
+}
+
+Result<Tensor> Processor::create_image(std::size_t width, std::size_t height, PixelFormat format,
+                                       ImageOptions options) const {
+  if (options.memory == Memory::automatic && image_memory() == Memory::pbo) {
+    options.memory = Memory::pbo;
+    if (auto made = Tensor::create_image(width, height, format, options)) return made;
+    options.memory = Memory::automatic;  // the GPU's memory may be full
+  }
+  return Tensor::create_image(width, height, format, options);
+}
+
 Result<Placement> Processor::convert(const Convert& request) {
   return convert(request, request.src, request.dst);
 }

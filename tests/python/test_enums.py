@@ -23,7 +23,7 @@ NUMBERS = {
     "Rotation": (0, "Rotate0 Clockwise90 Rotate180 CounterClockwise90"),
     "Flip": (0, "NoFlip Horizontal Vertical"),
     "ColorMode": (0, "Class Instance Track"),
-    "EglDisplayKind": (0, "Gbm PlatformDevice Default"),
+    "EglDisplayKind": (0, "Gbm PlatformDevice Default Surfaceless"),
     "Nms": (0, "ClassAgnostic ClassAware Auto"),
     "DecoderType": (0, "Ultralytics ModelPack"),
     "DecoderVersion": (0, "Yolov5 Yolov8 Yolo11 Yolo26"),

@@ -141,6 +141,11 @@ Tensor make_image(const ImageArgs& args) {
   if (options.compression != Compression::none && access != CpuAccess::none)
     raise(Errc::invalid_argument,
           "compression: needs access \"none\" (" + text_of(args.access) + ")");
+  if (args.memory.is_none() && args.preferred == Memory::pbo) {
+    options.memory = Memory::pbo;
+    if (auto made = Tensor::create_image(args.width, args.height, args.format, options))
+      return *std::move(made);
+  }
   return in_best_memory(args.memory, [&](Memory kind) {
     options.memory = kind;
     // The access controls caches of device memory; heap and shared memory have no such caches.

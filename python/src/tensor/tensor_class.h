@@ -51,9 +51,10 @@ struct ImageArgs {
   std::size_t height = 0;
   PixelFormat format = PixelFormat::rgba;
   DType dtype = DType::u8;
-  nb::handle memory;       ///< a TensorMemory or None
-  nb::handle access;       ///< none, read, write, readwrite
-  nb::handle compression;  ///< None, or one of any ubwc afbc pvric dcc
+  nb::handle memory;                     ///< a TensorMemory or None
+  nb::handle access;                     ///< none, read, write, readwrite
+  nb::handle compression;                ///< None, or one of any ubwc afbc pvric dcc
+  Memory preferred = Memory::automatic;  ///< of the processor that makes it; pbo is tried first
 };
 /// None: DMA if it can be allocated, else the heap; shared memory is never chosen.
 Tensor make_image(const ImageArgs& args);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gl/display/worker.h"
 
-#include <array>
 #include <condition_variable>
 #include <future>
+#include <map>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -24,8 +24,8 @@ struct Process {
   std::optional<std::vector<Display>> displays;  // guarded by `lifecycle`
 
   std::mutex starting;
-  std::weak_ptr<Worker> worker;                 // guarded by `starting`, as the next
-  std::array<std::optional<Error>, 2> refused;  // without and with software renderers
+  std::weak_ptr<Worker> worker;  // guarded by `starting`, as the next
+  std::map<std::pair<bool, std::optional<GlDisplayKind>>, Error> refused;
 };
 
 Process& process() {
@@ -83,6 +83,7 @@ Result<std::vector<GlDisplay>> try_displays(bool allow_software) {
 /// What the thread reports once it has, or has not, a context.
 struct Worker::Start {
   bool allow_software = false;
+  std::optional<GlDisplayKind> kind = {};
   std::promise<void> reported = {};
   Status status = {};
   const Display* display = nullptr;
@@ -164,6 +165,7 @@ void Worker::serve(const std::shared_ptr<Queue>& queue, Start& start) {
   {
     const std::lock_guard lock(process().lifecycle);
     for (const Display& display : displays()) {
+      if (start.kind && display.kind != *start.kind) continue;
       auto made = Context::create(display);
       const Status usable =
           made ? check_renderer(made->capabilities(), start.allow_software) : Status(made.error());
@@ -190,10 +192,11 @@ void Worker::serve(const std::shared_ptr<Queue>& queue, Start& start) {
 Worker::Worker(std::shared_ptr<Queue> queue) noexcept
     : queue_(std::move(queue)), generation_(fork_generation()) {}
 
-Result<std::shared_ptr<Worker>> Worker::start(bool allow_software) {
+Result<std::shared_ptr<Worker>> Worker::start(bool allow_software,
+                                              std::optional<GlDisplayKind> kind) {
   HALYARD_RETURN_IF_ERROR(load_libraries());
   const std::shared_ptr<Worker> out(new Worker(std::make_shared<Queue>()));
-  Start start{.allow_software = allow_software};
+  Start start{.allow_software = allow_software, .kind = kind};
   auto reported = start.reported.get_future();
   try {
     out->thread_ = std::thread([queue = out->queue_, &start] { serve(queue, start); });
@@ -209,21 +212,25 @@ Result<std::shared_ptr<Worker>> Worker::start(bool allow_software) {
   return out;
 }
 
-Result<std::shared_ptr<Worker>> Worker::shared(bool allow_software) {
+Result<std::shared_ptr<Worker>> Worker::shared(bool allow_software,
+                                               std::optional<GlDisplayKind> kind) {
   HALYARD_RETURN_IF_ERROR(load_libraries());  // fails in a child of fork()
   const std::lock_guard lock(process().starting);
   if (auto alive = process().worker.lock(); alive && !alive->is_lost()) {
     HALYARD_RETURN_IF_ERROR(check_renderer(alive->capabilities(), allow_software));
-    return alive;
+    if (!kind || alive->display().kind == *kind) return alive;
+    return fail(Errc::unsupported, "display: this process uses another one already", "{}, not {}",
+                title_of(alive->display()), to_string(*kind));
   }
   // Displays do not come later, and looking for them takes long.
-  auto& refused = process().refused[allow_software ? 1 : 0];
-  if (refused) return *refused;
-  auto started = start(allow_software);
+  auto& refused = process().refused;
+  const std::pair key(allow_software, kind);
+  if (const auto known = refused.find(key); known != refused.end()) return known->second;
+  auto started = start(allow_software, kind);
   if (started) {
     process().worker = *started;
   } else if (started.error().code == Errc::unsupported) {
-    refused = started.error();
+    refused.emplace(key, started.error());
   }
   return started;
 }

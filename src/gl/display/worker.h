@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,11 +23,12 @@ Result<std::vector<GlDisplay>> try_displays(bool allow_software);
 /// lives as long as the last of them. Thread-safe.
 class Worker final : public DeviceThread {
  public:
-  /// The worker of this process, on the first display that can be used; starts it if none is alive
-  /// with a good context.
-  /// Errors: those of try_displays(), unsupported (no display can be used; the detail has each
-  /// reason).
-  static Result<std::shared_ptr<Worker>> shared(bool allow_software);
+  /// The worker of this process, on the first display (of `kind`, if it is set) that can be used;
+  /// starts it if none is alive with a good context.
+  /// Errors: those of try_displays(), unsupported (no display can be used: the detail has each
+  /// reason; the worker that is alive uses another kind).
+  static Result<std::shared_ptr<Worker>> shared(bool allow_software,
+                                                std::optional<GlDisplayKind> kind = {});
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   ~Worker() override;
@@ -48,7 +50,8 @@ class Worker final : public DeviceThread {
   struct Queue;
   struct Start;
   explicit Worker(std::shared_ptr<Queue> queue) noexcept;
-  static Result<std::shared_ptr<Worker>> start(bool allow_software);
+  static Result<std::shared_ptr<Worker>> start(bool allow_software,
+                                               std::optional<GlDisplayKind> kind);
   static void serve(const std::shared_ptr<Queue>& queue, Start& start);
   bool has_thread() const noexcept;
 

@@ -53,8 +53,9 @@ std::shared_ptr<GlObjects> shared_objects(const std::shared_ptr<gl::Worker>& wor
   Known& known = process.get();
   const std::lock_guard lock(known.mutex);
   if (auto alive = known.objects.lock(); alive && alive->belong_to(*worker)) return alive;
-  const auto destroy = [worker](GlObjects* objects) {
-    worker->post([objects] { delete objects; });
+  // Gives the worker up when it is called, because `known` keeps the function itself.
+  const auto destroy = [owner = std::shared_ptr(worker)](GlObjects* objects) mutable {
+    std::exchange(owner, nullptr)->post([objects] { delete objects; });
   };
   std::shared_ptr<GlObjects> made(new GlObjects(worker), destroy);
   known.objects = made;
@@ -63,25 +64,28 @@ std::shared_ptr<GlObjects> shared_objects(const std::shared_ptr<gl::Worker>& wor
 
 }  // namespace
 
-Result<std::unique_ptr<GlBackend>> GlBackend::create_automatic(const Environment& env) {
+Result<std::unique_ptr<GlBackend>> GlBackend::create_automatic(
+    const Environment& env, std::optional<GlDisplayKind> display) {
   GlRunOptions options;
   HALYARD_TRY(options.rules, GlTransferRules::create(env.force_transfer.value_or("")));
   if (env.opengl_rendersurface) options.target = gl::DmaTarget::renderbuffer;
   std::unique_ptr<GlBackend> out(new GlBackend(options));
   out->is_automatic_ = true;
   out->allows_software_ = env.allow_software_gl;
+  out->display_ = display;
   return out;
 }
 
-Result<std::unique_ptr<GlBackend>> GlBackend::create(const Environment& env) {
-  HALYARD_TRY(auto out, create_automatic(env));
+Result<std::unique_ptr<GlBackend>> GlBackend::create(const Environment& env,
+                                                     std::optional<GlDisplayKind> display) {
+  HALYARD_TRY(auto out, create_automatic(env, display));
   out->is_automatic_ = false;
   HALYARD_RETURN_IF_ERROR(out->start());
   return out;
 }
 
 Status GlBackend::start() const {
-  HALYARD_TRY(worker_, gl::Worker::shared(allows_software_));
+  HALYARD_TRY(worker_, gl::Worker::shared(allows_software_, display_));
   objects_ = shared_objects(worker_);
   return {};
 }
@@ -101,6 +105,19 @@ Verdict GlBackend::start_once() const noexcept {
   return Verdict::decline(refusal_.c_str());
 }
 
+Verdict GlBackend::start_gpu() const noexcept {
+  const Verdict started = start_once();
+  if (!started || !worker_->capabilities().is_software) return started;
+  return Verdict::decline("its renderer runs on the CPU, which does the work faster itself");
+}
+
+Memory GlBackend::image_memory() const noexcept {
+  if (is_automatic_ && !start_gpu()) return Memory::automatic;
+  const bool imports = options_.rules.imports && worker_->capabilities().dma_buf_import;
+  if (imports && memory_available(Memory::dma)) return Memory::automatic;
+  return options_.rules.pixel_buffers ? Memory::pbo : Memory::automatic;
+}
+
 Verdict GlBackend::serves(const Plan& plan, const Tensor& src, const Tensor& dst) const noexcept {
   if (!is_automatic_) return check_sizes(plan);
   for (const Tensor* const image : {&src, &dst}) {
@@ -108,9 +125,7 @@ Verdict GlBackend::serves(const Plan& plan, const Tensor& src, const Tensor& dst
     if (memory != Memory::dma && memory != Memory::pbo)
       return Verdict::decline("copies of images in CPU memory take longer than the CPU's work");
   }
-  if (const Verdict started = start_once(); !started) return started;
-  if (worker_->capabilities().is_software)
-    return Verdict::decline("its renderer runs on the CPU, which does the work faster itself");
+  if (const Verdict started = start_gpu(); !started) return started;
   if (transfer_of(src, Access::read) == GlTransfer::copy)
     return Verdict::decline("the driver does not import the source");
   if (transfer_of(dst, Access::write) == GlTransfer::copy)

@@ -18,13 +18,16 @@ class GlBackend final : public ImageBackend {
  public:
   /// Serves images in any memory. Errors: those of gl::Worker::shared(), invalid_argument
   /// (HALYARD_FORCE_TRANSFER is unknown).
-  static Result<std::unique_ptr<GlBackend>> create(const Environment& env);
+  static Result<std::unique_ptr<GlBackend>> create(const Environment& env,
+                                                   std::optional<GlDisplayKind> display = {});
   /// Serves images that the GPU reads and writes without a copy. Opens OpenGL when it first sees
   /// such images. Errors: invalid_argument.
-  static Result<std::unique_ptr<GlBackend>> create_automatic(const Environment& env);
+  static Result<std::unique_ptr<GlBackend>> create_automatic(
+      const Environment& env, std::optional<GlDisplayKind> display = {});
   std::string_view name() const noexcept override { return "opengl"; }
   Verdict supports(const Plan& plan) const noexcept override;
   Verdict serves(const Plan& plan, const Tensor& src, const Tensor& dst) const noexcept override;
+  Memory image_memory() const noexcept override;
   std::string describe(const Tensor& src, const Tensor& dst) const override;
   Result<std::shared_ptr<const BackendProgram>> compile(const Plan& plan) const override;
   Status submit(std::span<const Job> jobs) override;
@@ -35,6 +38,8 @@ class GlBackend final : public ImageBackend {
   Status start() const;
   /// Starts OpenGL at the first call; remembers its refusal.
   Verdict start_once() const noexcept;
+  /// Whether it may be chosen by itself: a GPU, not a renderer on the CPU.
+  Verdict start_gpu() const noexcept;
   /// The limits of the GPU.
   Verdict check_sizes(const Plan& plan) const noexcept;
   GlTransfer transfer_of(const Tensor& image, Access access) const noexcept;
@@ -47,6 +52,7 @@ class GlBackend final : public ImageBackend {
   GlRunOptions options_;
   bool is_automatic_ = false;
   bool allows_software_ = false;
+  std::optional<GlDisplayKind> display_;
   // Set by the first call that needs them, on the one thread that uses the processor.
   mutable std::shared_ptr<gl::Worker> worker_;
   mutable std::shared_ptr<GlObjects> objects_;  ///< used on the worker's thread only
