@@ -18,6 +18,7 @@ struct FakeG2dFaults {
   int failed_cache_ops = 0;
   bool lacks_full_range = false;
   bool refuses_descriptors = false;
+  bool shortens_buffers = false;  ///< g2d_buf_from_fd() sees one byte less
 };
 
 struct FakeG2dCounts {

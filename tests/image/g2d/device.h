@@ -16,6 +16,7 @@
 #include "conformance/fake_dma.h"
 #include "image/images.h"
 #include "support/fake_g2d.h"
+#include "support/result.h"
 #include "tensor/memory/buffer_kinds.h"
 
 namespace halyard::test {
@@ -56,6 +57,7 @@ class G2dMachine {
     if (handle == nullptr) throw std::runtime_error(::dlerror());
     fake_ = reinterpret_cast<FakeG2d* (*)()>(::dlsym(handle, "fake_g2d"))();
     fake_->faults() = {};
+    fake_->place_next_memory(0x90000000);  // negative as an int
     fake_->take_calls();
     fake_->take_violations();
     before_ = fake_->counts();
@@ -99,6 +101,15 @@ class G2dMachine {
     fill_random(random, *memory, DType::u8);
     const Tensor::PlaneSource whole{memory, offset, stride, 0};
     return Tensor::wrap_image({&whole, 1}, width, height, format).value();
+  }
+  /// A u8 image with these pixels and properties, whose rows have the device's alignment.
+  Tensor copy_of(const Tensor& image) {
+    Random unused;
+    Tensor out = this->image(unused, image.size(), *image.format());
+    EXPECT_OK(copy(image, out));
+    out.set_colorimetry(image.colorimetry());
+    out.set_orientation(image.orientation());
+    return out;
   }
 
  private:
