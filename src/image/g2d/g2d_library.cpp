@@ -136,11 +136,12 @@ Result<G2dLibrary> G2dLibrary::resolve(const std::string& name) {
 }
 
 Result<std::shared_ptr<G2dDevice>> G2dDevice::open(const G2dLibrary& library) {
-  void* handle = nullptr;
-  const int result = library.open_(&handle);
-  if (result != 0 || handle == nullptr)
+  auto device = std::make_shared<G2dDevice>(library);
+  const int result = library.open_(&device->handle_);
+  if (result != 0 || device->handle_ == nullptr) {
+    device->handle_ = nullptr;
     return fail(Errc::device, "libg2d: g2d_open fails", "it returns {}", result);
-  auto device = std::make_shared<G2dDevice>(library, handle);
+  }
   // Pixels are replaced, not blended.
   for (const Capability off :
        {Capability::blend, Capability::dither, Capability::global_alpha, Capability::blur})
@@ -149,7 +150,7 @@ Result<std::shared_ptr<G2dDevice>> G2dDevice::open(const G2dLibrary& library) {
 }
 
 G2dDevice::~G2dDevice() {
-  library_.close_(handle_);
+  if (handle_ != nullptr) library_.close_(handle_);
 }
 
 bool G2dDevice::probe(Capability capability) noexcept {

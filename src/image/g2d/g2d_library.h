@@ -71,8 +71,8 @@ class G2dDevice {
  public:
   /// Errors: device (g2d_open() fails).
   static Result<std::shared_ptr<G2dDevice>> open(const G2dLibrary& library);
-  explicit G2dDevice(const G2dLibrary& library, void* handle) noexcept
-      : library_(library), handle_(handle) {}
+  /// For open(): a device that is not open.
+  explicit G2dDevice(const G2dLibrary& library) noexcept : library_(library) {}
   G2dDevice(const G2dDevice&) = delete;
   G2dDevice& operator=(const G2dDevice&) = delete;
   ~G2dDevice();
@@ -102,7 +102,7 @@ class G2dDevice {
 
  private:
   const G2dLibrary& library_;
-  void* handle_;
+  void* handle_ = nullptr;
 };
 
 }  // namespace halyard::image::g2d

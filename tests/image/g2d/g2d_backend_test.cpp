@@ -8,6 +8,7 @@
 #include "image/differential.h"
 #include "image/g2d/device.h"
 #include "image/images.h"
+#include "support/allocations.h"
 #include "support/product.h"
 #include "support/result.h"
 
@@ -217,6 +218,35 @@ TEST_P(G2dExact, one_processor_serves_both_kinds_of_memory_without_allocating) {
   EXPECT_EQ(machine_.counts().blits, 3);
   ASSERT_OK(judge_.processor().flush());
   EXPECT_EQ(machine_.counts().blits, 4);
+  heap.dst = clone(dma.dst);  // the fake DMA-BUF records its maps
+  EXPECT_EQ(allocations_of([&] {
+              for (const Convert* c : std::array<const Convert*, 2>{&dma, &heap})
+                EXPECT_TRUE(judge_.processor().convert(*c));
+            }),
+            0U);
+}
+
+TEST_P(G2dExact, a_plan_runs_where_one_of_its_backends_is) {
+  const auto forced = [](const char* backend) {
+    const Variable variable("HALYARD_FORCE_BACKEND", backend);
+    return Processor::create().value();
+  };
+  Processor blitter = forced("g2d");
+  Processor cpu = forced("cpu");
+  const Convert c = request(F::rgba, F::bgra);
+  const Tensor heap = clone(c.src);
+  const ConvertPlan both = judge_.processor().plan(c).value();
+  EXPECT_OK(cpu.run(both, c.src, c.dst));
+  EXPECT_EQ(machine_.counts().blits, 0);
+  EXPECT_OK(blitter.run(both, c.src, c.dst));
+  EXPECT_EQ(machine_.counts().blits, 1);
+  EXPECT_FAILS(blitter.run(both, heap, c.dst), Errc::unsupported,
+               "cpu: HALYARD_FORCE_BACKEND names another backend");
+  const ConvertPlan one = blitter.plan(c).value();
+  EXPECT_FAILS(cpu.run(one, c.src, c.dst), Errc::unsupported,
+               "plan: its backends must be available in this processor");
+  EXPECT_FAILS(judge_.processor().run(one, heap, c.dst), Errc::unsupported,
+               "plan: its backends must be available in this processor");
 }
 
 }  // namespace
