@@ -197,6 +197,10 @@ TEST_P(G2dExact, tensors_that_it_does_not_reach_have_a_reason) {
   expect_left(with(good, [&](Convert& c) { c.dst = over(8, 192, F::rgba); }),
               "the destination does not begin");
   expect_served(with(good, [&](Convert& c) { c.dst = over(8, 208, F::rgba); }));
+  // Memory at an address that is not aligned: nothing lies before its first byte.
+  machine_.fake().place_next_memory(0xA0000008);
+  expect_left(with(good, [&](Convert& c) { c.src = over(0, 208, F::rgba); }),
+              "the source does not begin");
 }
 
 TEST_P(G2dExact, one_processor_serves_both_kinds_of_memory_without_allocating) {
