@@ -74,8 +74,7 @@ struct LoadedLibraries {
 }  // namespace
 
 std::optional<Version> parse_version(const char* text) noexcept {
-  for (int i = 0; i < 2 && (*text == '\n' || *text == '\0'); ++i)
-    ++text;
+  if (take(text, '\n')) take(text, '\0');
   for (const char expected : std::string_view("$VERSION$"))
     if (!take(text, expected)) return std::nullopt;
   Version version;

@@ -26,7 +26,8 @@ struct Version {
 /// The first version whose structs hold addresses as unsigned long instead of int.
 inline constexpr Version first_wide_version{6, 4, 11, 1049711};
 /// Reads the text of the symbol _G2D_VERSION: "\n\0$VERSION$6.4.3:398061:hash$\n\0". nullopt: the
-/// text has another form. Reads no byte behind the first one that does not fit.
+/// text has another form. A newline at its begin is followed by a second byte; else nothing is read
+/// behind the first byte that does not fit.
 std::optional<Version> parse_version(const char* text) noexcept;
 
 /// The functions of one libg2d. Immutable; stays until the process ends.

@@ -68,7 +68,7 @@ TEST(G2dLibrary, its_version_gives_the_layout_of_structs) {
   EXPECT_EQ(parse_version("\n\0$VERSION$6.4.3:398061:d3dac3f35d$\n"), (Version{6, 4, 3, 398061}));
   EXPECT_EQ(parse_version("$VERSION$6.4.11:1049711:x$"), (Version{6, 4, 11, 1049711}));
   for (const char* text :
-       {"", "\n", "$VERSION$", "$VERSION$6.4.3$", "$VERSION$6.4:398061:x$",
+       {"", "\n\0", "\n\0\n", "$VERSION$", "$VERSION$6.4.3$", "$VERSION$6.4:398061:x$",
         "$VERSION$6.4.3:1234567890:x$", "$VERSION$a.4.3:398061:x$", "6.4.3:398061:"})
     EXPECT_FALSE(parse_version(text)) << text;
   const auto is_wide = [](const Version& v) { return v >= image::g2d::first_wide_version; };
