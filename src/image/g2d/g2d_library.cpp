@@ -104,9 +104,9 @@ Result<G2dLibrary> G2dLibrary::resolve(const std::string& name) {
   HALYARD_TRY(const SharedObject object, SharedObject::open(name, "libg2d: cannot be loaded"));
   G2dLibrary library;
   const char* missing = nullptr;
-  const auto find = [&]<class Result, class... Arguments>(Result (*&function)(Arguments...),
-                                                          const char* symbol, bool needed) {
-    function = object.function<Result(Arguments...)>(symbol);
+  const auto find = [&]<class Value, class... Arguments>(Value (*&function)(Arguments...),
+                                                         const char* symbol, bool needed) {
+    function = object.function<Value(Arguments...)>(symbol);
     if (function == nullptr && needed && missing == nullptr) missing = symbol;
   };
   find(library.open_, "g2d_open", true);
