@@ -140,9 +140,9 @@ struct ProcessorOptions {
 };
 
 /// Converts images. Chooses the first backend that supports the request and reaches its tensors, in
-/// the order OpenGL, G2D, CPU (HALYARD_FORCE_BACKEND selects one; OpenGL runs only where it does,
-/// and G2D then also scales and converts YUV, with a rounding of its own). The CPU supports every
-/// legal request.
+/// the order OpenGL, G2D, CPU. HALYARD_FORCE_BACKEND and ProcessorOptions::backend select one;
+/// where they select G2D, it also scales and converts YUV, with a rounding of its own. The CPU
+/// supports every legal request.
 ///
 /// Sources: u8 in every format, u16 grey and Bayer. Bayer mosaics are demosaiced bilinearly: a
 /// missing colour is the mean of its two or four nearest samples, including samples outside the

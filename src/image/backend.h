@@ -52,8 +52,8 @@ struct Job {
 /// answer on the buffer. It allocates nothing for buffers that it knows.
 /// - A plan that supports() accepts, on tensors that serves() accepts, is computed as defined in
 /// plan.h: 8-bit results are within 1 code of the formulas. A backend that cannot guarantee this
-/// declines. Only where HALYARD_FORCE_BACKEND names it, it may accept more in
-/// ColorimetryMode::fast; docs/conversion.md tells what.
+/// declines. Only where it is asked for by name, it may accept more in ColorimetryMode::fast;
+/// docs/conversion.md tells what.
 /// - submit() may return before the pixels are written; finish() waits for all that was submitted.
 /// What the jobs point to outlives finish().
 /// - The jobs of one submit() may run in any order; they share no destination bytes.

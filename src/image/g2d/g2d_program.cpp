@@ -106,7 +106,7 @@ Verdict check_rounding(const Plan& plan, const Limits& limits) noexcept {
   if (!limits.may_round) {
     return Verdict::decline(
         "scales and converts YUV with a rounding of its own, which "
-        "HALYARD_FORCE_BACKEND=g2d permits");
+        "HALYARD_FORCE_BACKEND=g2d and ComputeBackend::g2d permit");
   }
   if (plan.exact)
     return Verdict::decline("scales and converts YUV with a rounding of its own, not exactly");

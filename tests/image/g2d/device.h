@@ -128,6 +128,7 @@ class G2dMachine {
   };
 
   Variable library_;
+  Variable no_opengl_{"HALYARD_DISABLE_GL", "1"};  ///< which may be chosen before G2D
   FakeG2d* fake_ = nullptr;
   FakeG2dCounts before_;
 };

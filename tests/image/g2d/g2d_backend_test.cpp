@@ -230,6 +230,28 @@ TEST_P(G2dExact, one_processor_serves_both_kinds_of_memory_without_allocating) {
             0U);
 }
 
+TEST_P(G2dExact, an_option_that_names_it_permits_its_rounding_and_leaves_the_rest_to_the_cpu) {
+  Processor chosen = Processor::create({.backend = ComputeBackend::g2d}).value();
+  const Convert scaled = request(F::nv12, F::rgb, {24, 16});
+  EXPECT_EQ(chosen.plan(scaled).value().backend(), "g2d");
+  EXPECT_OK(chosen.convert(scaled));
+  EXPECT_EQ(machine_.counts().blits, 1);
+  const Convert heap = with(scaled, [](Convert& c) { c.src = clone(c.src); });
+  EXPECT_EQ(chosen.plan(heap).value().backend(), "cpu");
+  EXPECT_OK(chosen.convert(heap));
+  chosen.set_colorimetry_mode(ColorimetryMode::exact);
+  EXPECT_EQ(chosen.plan(scaled).value().backend(), "cpu");
+}
+
+TEST_P(G2dExact, a_device_that_fails_is_left_to_the_cpu) {
+  const Convert c = request(F::rgba, F::bgra);
+  machine_.fake().faults().failed_blits = 1;
+  EXPECT_TRUE(judge_.compare(c));
+  EXPECT_EQ(judge_.processor().fallback_count(), 1U);
+  expect_left(c, "not used any more, because it failed: libg2d: g2d_blit fails");
+  EXPECT_EQ(machine_.counts().finishes, 1) << "nothing stays queued";
+}
+
 TEST_P(G2dExact, a_plan_runs_where_one_of_its_backends_is) {
   const auto forced = [](const char* backend) {
     const Variable variable("HALYARD_FORCE_BACKEND", backend);
