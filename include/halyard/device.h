@@ -92,7 +92,17 @@ class DeviceAttachment : public Attachment {
   /// True if the CPU must not map the buffer between begin() and end() (GL buffers); false if it
   /// may (DMA-BUF).
   virtual bool excludes_cpu() const noexcept = 0;
+  /// Number of the device among those of its kind; known after the first success of begin().
+  virtual int device_number() const noexcept { return 0; }
 };
+
+/// Makes the attachment of `device` for a buffer of Memory::pbo; it costs nothing before its first
+/// begin(). Errors: unsupported (the device, a pixel buffer of another maker, no runtime).
+using PixelBufferAttacher = Result<std::unique_ptr<DeviceAttachment>> (*)(Buffer& buffer,
+                                                                          DeviceKind device);
+/// Sets what map_device() calls for a pixel buffer that has no attachment for the device; null:
+/// nothing. The OpenGL of this library sets its own when the library is loaded. Thread-safe.
+void set_pixel_buffer_attacher(PixelBufferAttacher attacher) noexcept;
 
 /// Attaches it to the buffer and replaces the device's earlier attachment. Errors: invalid_argument
 /// (null), unsupported (it excludes the CPU, but the buffer is not a DeviceThreadBuffer, which can
@@ -112,24 +122,40 @@ class DeviceMap {
   void* address() const noexcept { return address_; }  ///< on the device
   std::size_t size_bytes() const noexcept;
   DeviceKind device() const noexcept { return device_; }
+  /// Number of the device among those of its kind.
+  int device_number() const noexcept { return device_number_; }
+  /// As given to map_device().
+  void* stream() const noexcept { return stream_; }
+  /// Null for a map that was moved from.
+  const std::shared_ptr<Buffer>& buffer() const noexcept { return buffer_; }
 
  private:
   friend Result<DeviceMap> map_device(const std::shared_ptr<Buffer>& buffer, DeviceKind device,
                                       void* stream);
-  DeviceMap(std::shared_ptr<Buffer> buffer, DeviceKind device, void* stream,
+  DeviceMap(std::shared_ptr<Buffer> buffer, const DeviceAttachment& attachment, void* stream,
             void* address) noexcept;
   void end() noexcept;
   std::shared_ptr<Buffer> buffer_;
   void* stream_ = nullptr;
   void* address_ = nullptr;
   DeviceKind device_ = DeviceKind::cuda;
+  int device_number_ = 0;
 };
 
-/// Maps a buffer on a device. Errors: invalid_argument (null buffer), unsupported (the buffer has
-/// no attachment for this device: normal for mem and shm), busy (already mapped on the device;
-/// mapped by the CPU, if the attachment excludes it), device. Thread-safe.
+/// Maps a buffer on a device. Without an attachment for the device it makes one where it can: CUDA
+/// maps pixel buffers of OpenGL and DMA-BUFs through NVIDIA's runtime (libcudart), which is loaded
+/// then. Work of the device must be in `stream`, or ordered before the end of the map by other
+/// means. Errors: invalid_argument (null buffer; a CUDA stream that is cudaStreamPerThread, since
+/// maps end on any thread), unsupported (the buffer has no address on this device: always so for
+/// mem and shm; no runtime; the runtime refuses this memory, with the reason), busy (already mapped
+/// on the device; mapped by the CPU, if the attachment excludes it), no_memory, device.
+/// Thread-safe.
 Result<DeviceMap> map_device(const std::shared_ptr<Buffer>& buffer, DeviceKind device,
                              void* stream = nullptr);
+
+/// Whether this process can use a device of this kind; the error gives the reason. For CUDA the
+/// runtime must be found and must report a device. Asked once, then cached. Thread-safe.
+Status device_available(DeviceKind device);
 
 }  // namespace halyard
 HALYARD_EXPORTS_END

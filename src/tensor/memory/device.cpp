@@ -6,9 +6,12 @@
 #include <atomic>
 #include <utility>
 
+#include "base/assert.h"
+#include "base/device/cuda_runtime.h"
 #include "base/text/format_error.h"
 #include "halyard/threads.h"
 #include "halyard/trace.h"
+#include "tensor/device/cuda_import.h"
 #include "tensor/memory/buffer_kinds.h"
 
 namespace halyard {
@@ -34,33 +37,35 @@ class DeviceSlots final : public Attachment {
     std::unique_ptr<DeviceAttachment>
         replaced;  // destroyed after the lock is released: it may call back
     const ForkTakingLock lock(mutex_);
-    for (Slot& slot : slots_) {
-      if (!slot.attachment || slot.device != device) continue;
-      if (slot.mapped) return busy(device);
-      replaced = std::exchange(slot.attachment, std::move(attachment));
-      return {};
-    }
-    for (Slot& slot : slots_) {
-      if (slot.attachment) continue;
-      slot = {device, std::move(attachment), false};
-      return {};
-    }
-    return fail(Errc::exhausted, "attachment: too many devices on one buffer");
+    Slot* const slot = find(device);
+    if (slot == nullptr) return add(std::move(attachment));
+    if (slot->mapped) return busy(device);
+    replaced = std::exchange(slot->attachment, std::move(attachment));
+    return {};
+  }
+
+  // Keeps the attachment that is there, if another thread was faster.
+  Status offer(std::unique_ptr<DeviceAttachment> attachment) {
+    const ForkTakingLock lock(mutex_);
+    if (find(attachment->device()) != nullptr) return {};
+    return add(std::move(attachment));
+  }
+
+  bool has(DeviceKind device) {
+    const ForkTakingLock lock(mutex_);
+    return find(device) != nullptr;
   }
 
   Result<DeviceAttachment*> take(DeviceKind device) {
     const ForkTakingLock lock(mutex_);
     Slot* slot = find(device);
-    if (slot == nullptr) {
-      return fail(Errc::unsupported, "device: the buffer is not attached to it", "{}",
-                  to_string(device));
-    }
+    HALYARD_ASSERT(slot != nullptr);
     if (slot->mapped) return busy(device);
     slot->mapped = true;
     return slot->attachment.get();
   }
 
-  // The attachment of a device that take() has returned.
+  // The attachment of a device that take() has returned. An attachment is never removed.
   DeviceAttachment* taken(DeviceKind device) {
     const ForkTakingLock lock(mutex_);
     return find(device)->attachment.get();
@@ -74,6 +79,15 @@ class DeviceSlots final : public Attachment {
  private:
   static Error busy(DeviceKind device) {
     return fail(Errc::busy, "device: has the buffer mapped already", "{}", to_string(device));
+  }
+  Status add(std::unique_ptr<DeviceAttachment> attachment) {
+    const DeviceKind device = attachment->device();
+    for (Slot& slot : slots_) {
+      if (slot.attachment) continue;
+      slot = {device, std::move(attachment), false};
+      return {};
+    }
+    return fail(Errc::exhausted, "attachment: too many devices on one buffer");
   }
   Slot* find(DeviceKind device) noexcept {
     for (Slot& slot : slots_)
@@ -194,25 +208,68 @@ Result<std::shared_ptr<Buffer>> make_pixel_buffer(std::size_t size_bytes) {
   return fail(Errc::unsupported, "memory: pbo needs OpenGL, which is not built into this library");
 }
 
+namespace {
+
+constinit std::atomic<PixelBufferAttacher> pixel_buffer_attacher{nullptr};
+
+Status check_exclusion(const Buffer& buffer, const DeviceAttachment& attachment) {
+  if (!attachment.excludes_cpu() || dynamic_cast<const DeviceThreadBuffer*>(&buffer) != nullptr)
+    return {};
+  return fail(Errc::unsupported,
+              "attachment: excludes the CPU, which this kind of buffer cannot do",
+              "buffer {} of {}", buffer.id(), to_string(buffer.memory()));
+}
+
+Result<std::unique_ptr<DeviceAttachment>> make_attachment(Buffer& buffer, DeviceKind device) {
+  const PixelBufferAttacher attach = pixel_buffer_attacher;
+  if (buffer.memory() == Memory::pbo && attach != nullptr) return attach(buffer, device);
+  if (buffer.memory() == Memory::dma && device == DeviceKind::cuda) return make_cuda_import(buffer);
+  return fail(Errc::unsupported, "device: the buffer is not attached to it",
+              "{} has no address in {}", to_string(buffer.memory()), to_string(device));
+}
+
+// The slots of a buffer that has an attachment for the device.
+Result<DeviceSlots*> attached_slots(Buffer& buffer, DeviceKind device) {
+  DeviceSlots* const known = slots_of(buffer);
+  if (known != nullptr && known->has(device)) return known;
+  HALYARD_TRY(auto attachment, make_attachment(buffer, device));
+  HALYARD_RETURN_IF_ERROR(check_exclusion(buffer, *attachment));
+  DeviceSlots& slots = make_slots(buffer);
+  HALYARD_RETURN_IF_ERROR(slots.offer(std::move(attachment)));
+  return &slots;
+}
+
+}  // namespace
+
+void set_pixel_buffer_attacher(PixelBufferAttacher attacher) noexcept {
+  pixel_buffer_attacher = attacher;
+}
+
 Status attach_device(Buffer& buffer, std::unique_ptr<DeviceAttachment> attachment) {
   if (!attachment) return fail(Errc::invalid_argument, "attachment: is null");
-  if (attachment->excludes_cpu() && dynamic_cast<DeviceThreadBuffer*>(&buffer) == nullptr) {
-    return fail(Errc::unsupported,
-                "attachment: excludes the CPU, which this kind of buffer cannot do",
-                "buffer {} of {}", buffer.id(), to_string(buffer.memory()));
-  }
+  HALYARD_RETURN_IF_ERROR(check_exclusion(buffer, *attachment));
   return make_slots(buffer).put(std::move(attachment));
+}
+
+Status device_available(DeviceKind device) {
+  if (device == DeviceKind::cuda) {
+    HALYARD_RETURN_IF_ERROR(cuda_runtime());
+    return {};
+  }
+  return fail(Errc::unsupported, "device: the library does not use this kind", "{}",
+              to_string(device));
 }
 
 Result<DeviceMap> map_device(const std::shared_ptr<Buffer>& buffer, DeviceKind device,
                              void* stream) {
   trace::Span span("tensor.map_device");
   if (!buffer) return fail(Errc::invalid_argument, "buffer: is null");
-  DeviceSlots* slots = slots_of(*buffer);
-  if (slots == nullptr) {
-    return fail(Errc::unsupported, "device: the buffer is not attached to it", "{}",
-                to_string(device));
+  if (device == DeviceKind::cuda &&
+      reinterpret_cast<std::uintptr_t>(stream) == cuda_abi::per_thread_stream) {
+    return fail(Errc::invalid_argument,
+                "stream: must not be cudaStreamPerThread, which is another one on each thread");
   }
+  HALYARD_TRY(DeviceSlots* const slots, attached_slots(*buffer, device));
   HALYARD_TRY(DeviceAttachment* const attachment, slots->take(device));
   auto* exclusive =
       attachment->excludes_cpu() ? static_cast<DeviceThreadBuffer*>(buffer.get()) : nullptr;
@@ -222,21 +279,26 @@ Result<DeviceMap> map_device(const std::shared_ptr<Buffer>& buffer, DeviceKind d
     return held.error();
   }
   auto address = attachment->begin(stream);
-  if (address) return DeviceMap(buffer, device, stream, *address);
+  if (address) return DeviceMap(buffer, *attachment, stream, *address);
   if (exclusive != nullptr) exclusive->release_from_device();
   slots->give_back(device);
   return std::move(address).error();
 }
 
-DeviceMap::DeviceMap(std::shared_ptr<Buffer> buffer, DeviceKind device, void* stream,
-                     void* address) noexcept
-    : buffer_(std::move(buffer)), stream_(stream), address_(address), device_(device) {}
+DeviceMap::DeviceMap(std::shared_ptr<Buffer> buffer, const DeviceAttachment& attachment,
+                     void* stream, void* address) noexcept
+    : buffer_(std::move(buffer)),
+      stream_(stream),
+      address_(address),
+      device_(attachment.device()),
+      device_number_(attachment.device_number()) {}
 
 DeviceMap::DeviceMap(DeviceMap&& other) noexcept
     : buffer_(std::move(other.buffer_)),
       stream_(other.stream_),
       address_(std::exchange(other.address_, nullptr)),
-      device_(other.device_) {}
+      device_(other.device_),
+      device_number_(other.device_number_) {}
 
 DeviceMap& DeviceMap::operator=(DeviceMap&& other) noexcept {
   if (this == &other) return *this;
@@ -245,6 +307,7 @@ DeviceMap& DeviceMap::operator=(DeviceMap&& other) noexcept {
   stream_ = other.stream_;
   address_ = std::exchange(other.address_, nullptr);
   device_ = other.device_;
+  device_number_ = other.device_number_;
   return *this;
 }
 
