@@ -36,7 +36,7 @@ bool can_import(const ImagePlane& plane, const gl::Worker& worker) noexcept {
 
 bool is_pixel_buffer(const ImagePlane& plane, const gl::Worker& worker) noexcept {
   const auto* const buffer = dynamic_cast<const gl::PboBuffer*>(plane.buffer.get());
-  return buffer != nullptr && buffer->belongs_to(worker);
+  return buffer != nullptr && buffer->worker().get() == &worker;
 }
 
 }  // namespace
