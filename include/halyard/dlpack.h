@@ -2,6 +2,8 @@
 // DLPack: exchanges tensors with NumPy, PyTorch, JAX, ONNX Runtime and others, without a copy.
 #pragma once
 
+#include <memory>
+
 #include "halyard/export.h"
 #include "halyard/result.h"
 #include "halyard/tensor.h"
@@ -14,6 +16,8 @@ struct DLManagedTensorVersioned;
 
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
+
+class DeviceMap;
 
 struct DlpackOptions {
   /// Map for reading only and set DLPACK_FLAG_BITMASK_READ_ONLY. Read-only buffers need it.
@@ -32,6 +36,21 @@ Result<DLManagedTensorVersioned*> to_dlpack(const Tensor& tensor,
 /// Exports in the form before DLPack 1.0, which has no read-only flag: read-only buffers are
 /// refused (permission).
 Result<DLManagedTensor*> to_dlpack_unversioned(const Tensor& tensor);
+
+/// Exports elements on a device (kDLCUDA with the device's number) through `map`, which
+/// map_device() made from tensor.buffer(). The map ends when `map` and all exports of it have been
+/// released, on the thread of the last one; a consumer's work must be done by then, or be ordered
+/// before later work of the map's stream. The consumer's stream must be ordered after the map's
+/// stream: that is the caller's part. Any number of exports may share a map.
+/// Errors: invalid_argument (null or moved-from map, another buffer, several buffers), permission
+/// (a read-only buffer without options.read_only), unsupported (as for the CPU; a modifier that is
+/// not linear).
+Result<DLManagedTensorVersioned*> to_dlpack(const Tensor& tensor,
+                                            std::shared_ptr<const DeviceMap> map,
+                                            const DlpackOptions& options = {});
+/// The same in the form before DLPack 1.0.
+Result<DLManagedTensor*> to_dlpack_unversioned(const Tensor& tensor,
+                                               std::shared_ptr<const DeviceMap> map);
 
 /// Takes ownership of a producer's tensor. Its deleter runs once, when the last user of the bytes
 /// is destroyed. On an error the caller keeps ownership. CPU-addressable devices only (kDLCPU,

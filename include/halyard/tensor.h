@@ -272,6 +272,9 @@ class Tensor {
     };
     return !is_other(planes_[1]) && !is_other(planes_[2]);
   }
+  /// Whether layout() describes all bytes from offset_bytes() on: the planes of an image follow one
+  /// another in one buffer as in plane_geometry(). True for tensors that are not images.
+  bool planes_adjacent() const;
   Memory memory() const noexcept;
 
   bool is_image() const noexcept { return format_.has_value(); }
@@ -388,9 +391,6 @@ class Tensor {
   Status check_ranges(std::span<const AxisRange> ranges) const;
   std::optional<std::size_t> capacity_of(const Layout& part,
                                          std::span<const AxisRange> ranges) const noexcept;
-  /// Whether the layout covers the whole image: its planes follow one another in one buffer as in
-  /// plane_geometry(). True for tensors that are not images.
-  bool planes_adjacent() const;
   Layout layout_;
   std::array<PlaneSource, 3> planes_{};
   std::optional<PixelFormat> format_;
