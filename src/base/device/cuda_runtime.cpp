@@ -82,13 +82,14 @@ Result<CudaRuntime> CudaRuntime::open(std::span<const char* const> names) {
       if (!absent) absent = object.error();
       continue;
     }
-    auto resolved = resolve(*object, name);
-    if (!resolved) {
-      if (!unusable) unusable = resolved.error();
-      continue;
+    // Another version may get on with the driver where this one does not.
+    auto usable = resolve(*object, name);
+    if (usable) {
+      const Status asked = ask_for_device(*usable);
+      if (asked) return usable;
+      usable = asked.error();
     }
-    HALYARD_RETURN_IF_ERROR(ask_for_device(*resolved));
-    return resolved;
+    if (!unusable) unusable = usable.error();
   }
   // An object that is there but cannot be used tells more than one that is not there.
   if (unusable) return *std::move(unusable);

@@ -86,9 +86,9 @@ struct CudaRuntime {
       nullptr;
   cuda_abi::Code (*destroy_external_memory)(cuda_abi::MemoryHandle memory) = nullptr;
 
-  /// Loads the first of the objects `names` that has all functions, and asks it for a device.
-  /// Errors: unsupported (no object can be loaded, a function is missing, no device or no driver),
-  /// with the reason; invalid_argument (no names).
+  /// Loads the first of the objects `names` that has all functions and finds a device. Errors:
+  /// unsupported (no object can be loaded, a function is missing, no device or no driver), with the
+  /// reason of the first object that is there; invalid_argument (no names).
   static Result<CudaRuntime> open(std::span<const char* const> names);
 
   /// Turns the answer of one of the functions into a Status. `what` is the error's text; the detail

@@ -53,6 +53,14 @@ TEST_F(CudaRuntimeTest, without_a_device_is_refused) {
   EXPECT_FAILS(CudaRuntime::open(names), Errc::unsupported, "cudaErrorNoDevice (100)");
 }
 
+TEST_F(CudaRuntimeTest, that_does_not_get_on_with_the_driver_gives_way_to_the_next) {
+  const Names names{HALYARD_FAKE_CUDART, HALYARD_FAKE_CUDART};
+  cuda.fail("cudaGetDeviceCount", 35, 1);
+  EXPECT_OK(CudaRuntime::open(names));
+  cuda.fail("cudaGetDeviceCount", 35, 2);
+  EXPECT_FAILS(CudaRuntime::open(names), Errc::unsupported, "(35)");
+}
+
 TEST_F(CudaRuntimeTest, turns_codes_into_errors_and_clears_them) {
   const std::array names{HALYARD_FAKE_CUDART};
   ASSERT_VALUE(const CudaRuntime found, CudaRuntime::open(names));
