@@ -37,9 +37,12 @@ class DeviceThread {
 /// through thread(); it runs on the thread of the last owner.
 class DeviceThreadBuffer : public Buffer {
  public:
-  /// Refuses CPU maps until release_from_device() is called as often; for attachments that exclude
-  /// the CPU. Errors: busy (mapped by the CPU).
+  /// Refuses CPU maps until release_from_device() is called as often; for work of the device thread
+  /// itself. Errors: busy (mapped by the CPU, or held alone).
   Status hold_for_device();
+  /// The same, and refuses other holds; for attachments that exclude the CPU. Errors: busy (mapped
+  /// by the CPU, or held).
+  Status hold_alone();
   void release_from_device() noexcept;
 
  protected:
@@ -56,6 +59,7 @@ class DeviceThreadBuffer : public Buffer {
   Result<std::span<std::byte>> begin_access(Access access) final;
   void end_access(Access access) noexcept final;
 
+  Status hold(bool alone);
   Result<std::span<std::byte>> share_or_map(Access access);
   void unshare(bool on_thread) noexcept;
 
@@ -65,6 +69,7 @@ class DeviceThreadBuffer : public Buffer {
   Access mapped_access_ = Access::read;
   std::size_t maps_ = 0;
   std::size_t device_holds_ = 0;
+  bool held_alone_ = false;
   bool lost_ = false;  ///< the thread ended while a map was open
 };
 
@@ -89,6 +94,11 @@ class DeviceAttachment : public Attachment {
   /// end() on the same stream.
   virtual Result<void*> begin(void* stream) = 0;
   virtual void end(void* stream) noexcept = 0;
+  /// Waits until the work in `stream` that the device was given so far is done.
+  virtual Status wait(void* stream) {
+    static_cast<void>(stream);
+    return {};
+  }
   /// True if the CPU must not map the buffer between begin() and end() (GL buffers); false if it
   /// may (DMA-BUF).
   virtual bool excludes_cpu() const noexcept = 0;
@@ -126,6 +136,10 @@ class DeviceMap {
   int device_number() const noexcept { return device_number_; }
   /// As given to map_device().
   void* stream() const noexcept { return stream_; }
+  /// Waits until the work in stream() that was given so far is done, also what the map waits for:
+  /// afterwards any other stream may access the bytes. Errors: device, unsupported (forked),
+  /// invalid_argument (moved from). Thread-safe.
+  Status wait() const;
   /// Null for a map that was moved from.
   const std::shared_ptr<Buffer>& buffer() const noexcept { return buffer_; }
 

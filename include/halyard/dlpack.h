@@ -40,8 +40,8 @@ Result<DLManagedTensor*> to_dlpack_unversioned(const Tensor& tensor);
 /// Exports elements on a device (kDLCUDA with the device's number) through `map`, which
 /// map_device() made from tensor.buffer(). The map ends when `map` and all exports of it have been
 /// released, on the thread of the last one; a consumer's work must be done by then, or be ordered
-/// before later work of the map's stream. The consumer's stream must be ordered after the map's
-/// stream: that is the caller's part. Any number of exports may share a map.
+/// before later work of the map's stream. The caller orders the consumer's stream after the map's
+/// one, by DeviceMap::wait() or otherwise. Any number of exports may share a map.
 /// Errors: invalid_argument (null or moved-from map, another buffer, several buffers), permission
 /// (a read-only buffer without options.read_only), unsupported (as for the CPU; a modifier that is
 /// not linear).

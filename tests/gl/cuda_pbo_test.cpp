@@ -122,6 +122,22 @@ TEST_F(CudaPboTest, cuda_and_the_cpu_exclude_each_other) {
   EXPECT_OK(map());
 }
 
+TEST_F(CudaPboTest, cuda_and_opengl_exclude_each_other) {
+  auto& pixels = static_cast<gl::PboBuffer&>(*buffer);
+  ASSERT_OK(pixels.hold_for_device());
+  EXPECT_OK(pixels.hold_for_device()) << "OpenGL may read and write one buffer in one call";
+  pixels.release_from_device();
+  EXPECT_FAILS(map(), Errc::busy, "another device uses the buffer");
+  pixels.release_from_device();
+  {
+    ASSERT_VALUE(const DeviceMap seen, map());
+    EXPECT_FAILS(pixels.hold_for_device(), Errc::busy, "another device");
+    EXPECT_FAILS(pixels.hold_alone(), Errc::busy, "another device");
+  }
+  ASSERT_OK(pixels.hold_for_device());
+  pixels.release_from_device();
+}
+
 TEST_F(CudaPboTest, a_failure_of_each_call_is_named_and_leaves_nothing_behind) {
   const struct {
     const char* function;
@@ -201,6 +217,18 @@ TEST_F(CudaPboTest, is_mapped_and_unmapped_on_the_stream_that_was_given) {
     const DeviceMap here = std::move(ended);
   }).join();
   EXPECT_FAILS(map(reinterpret_cast<void*>(2)), Errc::invalid_argument, "cudaStreamPerThread");
+}
+
+TEST_F(CudaPboTest, waits_for_its_stream_where_another_one_reads) {
+  ASSERT_VALUE(auto seen, map());
+  EXPECT_EQ(cuda.calls("cudaStreamSynchronize"), 0);
+  EXPECT_OK(seen.wait());
+  EXPECT_EQ(cuda.calls("cudaStreamSynchronize"), 1);
+  cuda.fail("cudaStreamSynchronize", 700, 1);
+  EXPECT_FAILS(seen.wait(), Errc::device, "700");
+  const DeviceMap moved = std::move(seen);
+  EXPECT_FAILS(seen.wait(), Errc::invalid_argument, "moved from");
+  EXPECT_OK(moved.wait());
 }
 
 TEST_F(CudaPboTest, a_map_keeps_the_buffer_and_may_end_on_the_worker) {

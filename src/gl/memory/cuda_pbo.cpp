@@ -48,6 +48,13 @@ class CudaRegistration final : public DeviceAttachment {
     return address;
   }
 
+  Status wait(void* stream) override {
+    HALYARD_RETURN_IF_ERROR(cuda_runtime());
+    const CudaDeviceScope scope(cuda_, device_);
+    return cuda_.check(cuda_.stream_synchronize(stream), Errc::device,
+                       "cuda: cudaStreamSynchronize() failed");
+  }
+
   void end(void* stream) noexcept override {
     // Waits, since the caller may destroy the stream afterwards. Where the thread has ended, the
     // mapping has ended with the context.

@@ -37,11 +37,15 @@ class CudaImport final : public DeviceAttachment {
     return address_;
   }
 
-  void end(void* stream) noexcept override {
-    if (!cuda_runtime()) return;
+  Status wait(void* stream) override {
+    HALYARD_RETURN_IF_ERROR(cuda_runtime());
     const CudaDeviceScope scope(cuda_, device_);
-    report(cuda_.check(cuda_.stream_synchronize(stream), Errc::device,
-                       "cuda: cudaStreamSynchronize() failed"));
+    return cuda_.check(cuda_.stream_synchronize(stream), Errc::device,
+                       "cuda: cudaStreamSynchronize() failed");
+  }
+
+  void end(void* stream) noexcept override {
+    if (cuda_runtime()) report(wait(stream));
   }
 
  private:

@@ -136,18 +136,31 @@ DeviceThreadBuffer::DeviceThreadBuffer(std::size_t size_bytes, Memory memory,
                                        std::shared_ptr<DeviceThread> thread) noexcept
     : Buffer(size_bytes, memory), thread_(std::move(thread)) {}
 
-Status DeviceThreadBuffer::hold_for_device() {
+Status DeviceThreadBuffer::hold(bool alone) {
   const ForkTakingLock lock(mutex_);
   if (maps_ > 0) {
     return fail(Errc::busy, "device: the CPU has the buffer mapped", "buffer {}", id());
   }
+  if (held_alone_ || (alone && device_holds_ > 0)) {
+    return fail(Errc::busy, "device: another device uses the buffer", "buffer {}", id());
+  }
   ++device_holds_;
+  held_alone_ = alone;
   return {};
+}
+
+Status DeviceThreadBuffer::hold_for_device() {
+  return hold(false);
+}
+
+Status DeviceThreadBuffer::hold_alone() {
+  return hold(true);
 }
 
 void DeviceThreadBuffer::release_from_device() noexcept {
   const ForkTakingLock lock(mutex_);
   --device_holds_;
+  held_alone_ = false;
 }
 
 Result<std::span<std::byte>> DeviceThreadBuffer::share_or_map(Access access) {
@@ -273,7 +286,7 @@ Result<DeviceMap> map_device(const std::shared_ptr<Buffer>& buffer, DeviceKind d
   HALYARD_TRY(DeviceAttachment* const attachment, slots->take(device));
   auto* exclusive =
       attachment->excludes_cpu() ? static_cast<DeviceThreadBuffer*>(buffer.get()) : nullptr;
-  Status held = exclusive != nullptr ? exclusive->hold_for_device() : Status();
+  Status held = exclusive != nullptr ? exclusive->hold_alone() : Status();
   if (!held) {
     slots->give_back(device);
     return held.error();
@@ -317,6 +330,11 @@ DeviceMap::~DeviceMap() {
 
 std::size_t DeviceMap::size_bytes() const noexcept {
   return buffer_ ? buffer_->size_bytes() : 0;
+}
+
+Status DeviceMap::wait() const {
+  if (!buffer_) return fail(Errc::invalid_argument, "map: was moved from");
+  return slots_of(*buffer_)->taken(device_)->wait(stream_);
 }
 
 void DeviceMap::end() noexcept {

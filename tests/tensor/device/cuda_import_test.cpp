@@ -86,8 +86,12 @@ TEST_F(CudaImportTest, the_end_of_a_map_waits_for_its_stream) {
     ASSERT_VALUE(const DeviceMap seen, map(&stream));
     EXPECT_EQ(seen.stream(), &stream);
     EXPECT_EQ(cuda.calls("cudaStreamSynchronize"), 0);
+    EXPECT_OK(seen.wait());
+    cuda.fail("cudaStreamSynchronize", 700, 1);
+    EXPECT_FAILS(seen.wait(), Errc::device, "700");
+    EXPECT_EQ(cuda.calls("cudaStreamSynchronize"), 2);
   }
-  EXPECT_EQ(cuda.calls("cudaStreamSynchronize"), 1);
+  EXPECT_EQ(cuda.calls("cudaStreamSynchronize"), 3);
   cuda.fail("cudaStreamSynchronize", 700, 1);
   EXPECT_OK(map()) << "a failure at the end is logged";
 }

@@ -238,6 +238,17 @@ TEST_F(DeviceMapTest, an_attachment_that_excludes_the_cpu_needs_a_buffer_that_ca
   EXPECT_EQ(log->registrations, 0);
 }
 
+TEST_F(DeviceMapTest, two_attachments_that_exclude_the_cpu_exclude_each_other) {
+  ASSERT_TRUE(attach(DeviceKind::cuda, true));
+  ASSERT_TRUE(attach(DeviceKind::opencl, true));
+  {
+    const auto map = map_device(buffer, DeviceKind::cuda);
+    ASSERT_OK(map);
+    EXPECT_FAILS(map_device(buffer, DeviceKind::opencl), Errc::busy, "another device");
+  }
+  EXPECT_OK(map_device(buffer, DeviceKind::opencl));
+}
+
 TEST_F(DeviceMapTest, that_fails_leaves_the_buffer_free) {
   ASSERT_TRUE(attach(DeviceKind::cuda, true));
   log->fail_begins = 1;
@@ -278,13 +289,13 @@ TEST_F(DeviceMapTest, keeps_the_buffer_and_may_end_elsewhere) {
 }
 
 TEST_F(DeviceMapTest, moved_over_another_ends_that_one) {
-  ASSERT_TRUE(attach(DeviceKind::cuda, true));
+  ASSERT_TRUE(attach(DeviceKind::cuda, false));
   ASSERT_TRUE(attach(DeviceKind::opencl, true));
   auto map = *map_device(buffer, DeviceKind::cuda);
   map = *map_device(buffer, DeviceKind::opencl);
   EXPECT_EQ(log->ends, 1);
   EXPECT_EQ(map.device(), DeviceKind::opencl);
-  EXPECT_FAILS(buffer->map(Access::read), Errc::busy) << "one of the two still holds it";
+  EXPECT_FAILS(buffer->map(Access::read), Errc::busy) << "the second one holds it";
   EXPECT_TRUE(map_device(buffer, DeviceKind::cuda));
 }
 
