@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // The number of CUDA devices, from NVIDIA's driver if it is installed.
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 
+#include "base/system/shared_object.h"
 #include "halyard/tensor_descriptor.h"
 
 namespace halyard {
 namespace {
 
-template <class Function>
-Function* symbol(void* library, const char* name) {
-  return reinterpret_cast<Function*>(::dlsym(library, name));
-}
-
-// Uses the driver's own types: CUresult is an int, 0 is success. The driver stays loaded, since it
-// must not be unloaded after cuInit().
+// Uses the driver's own types: CUresult is an int, 0 is success. The driver alone counts devices,
+// so that a machine without the runtime (base/device/cuda_runtime.h) is told the truth.
 std::uint32_t ask_driver() noexcept {
-  void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (driver == nullptr) return 0;
-  auto* const begin = symbol<int(unsigned)>(driver, "cuInit");
-  auto* const count_devices = symbol<int(int*)>(driver, "cuDeviceGetCount");
+  const auto driver = SharedObject::open("libcuda.so.1", "cuda: the driver cannot be loaded");
+  if (!driver) return 0;
+  auto* const begin = driver->function<int(unsigned)>("cuInit");
+  auto* const count_devices = driver->function<int(int*)>("cuDeviceGetCount");
   int count = 0;
   if (begin == nullptr || count_devices == nullptr || begin(0) != 0 || count_devices(&count) != 0)
     return 0;
