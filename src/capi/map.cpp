@@ -100,10 +100,18 @@ Result<int> copy_flat(const hal_tensor* handle, std::uint8_t* dst, std::size_t d
   return 0;
 }
 
+// A usual answer, so guarded() keeps errno; hal_last_error() has the reason.
+std::nullptr_t without_address(const Error& reason) noexcept {
+  report(reason);
+  return nullptr;
+}
+
 Result<void*> map_cuda(const hal_tensor* handle) {
   HALYARD_TRY(const Tensor* const tensor, tensor_of(handle));
+  if (!tensor->is_in_one_buffer())
+    return without_address(make_error(Errc::unsupported, "device: the image has several buffers"));
   auto map = map_device(tensor->buffer(), DeviceKind::cuda);
-  if (!map && map.error().code == Errc::unsupported) return nullptr;
+  if (!map && map.error().code == Errc::unsupported) return without_address(map.error());
   if (!map) return std::move(map).error();
   return new hal_cuda_map{.map = *std::move(map), .offset_bytes = tensor->offset_bytes()};
 }

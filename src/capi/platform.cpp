@@ -5,6 +5,7 @@
 #include "halyard/buffer.h"
 #include "halyard/c/image.h"
 #include "halyard/c/tensor.h"
+#include "halyard/device.h"
 #include "halyard/drm.h"
 
 namespace {
@@ -79,9 +80,10 @@ bool hal_is_shm_available(void) {
   return available(halyard::Memory::shm);
 }
 
-// The library contains no CUDA; attached CUDA devices of other libraries work nevertheless.
 bool hal_is_cuda_available(void) {
-  return false;
+  return halyard::capi::guarded<int>(0, []() -> halyard::Result<int> {
+           return halyard::device_available(halyard::DeviceKind::cuda) ? 1 : 0;
+         }) != 0;
 }
 
 bool hal_platform_compression_support(hal_pixel_format, hal_dtype) {

@@ -153,12 +153,16 @@ int hal_colorimetry_from_v4l2(uint32_t colorspace, uint32_t xfer, uint32_t ycbcr
 
 // ---- Device memory
 
-/// Maps the bytes for CUDA. NULL without a change of errno: they have no address there, which is
-/// usual for MEM and SHM. errno: EINVAL (NULL), EBUSY (already mapped for CUDA or by the CPU).
+/// Maps the bytes for CUDA, ordered after earlier work of OpenGL and before later work of the
+/// default stream. While a PBO is mapped so, the CPU cannot map it. Flush deferred conversions into
+/// the tensor before. NULL without a change of errno: they have no address there, which is usual:
+/// MEM, SHM, no CUDA runtime, memory that CUDA refuses; hal_last_error() has the reason. errno:
+/// EINVAL (NULL), EBUSY (already mapped for CUDA, or a PBO by the CPU), ENOMEM, EIO.
 void* hal_tensor_cuda_map(const hal_tensor* tensor);
 /// The device address of the tensor. `out_size` receives the bytes from there to the end of the
 /// memory and may be NULL. NULL: NULL and 0.
 void* hal_tensor_cuda_device_ptr(const void* map, size_t* out_size);
+/// CUDA's work on the bytes must be in the default stream, or be done. May be called on any thread.
 void hal_tensor_cuda_unmap(void* map);
 
 enum HalCompression HAL_ENUM_INT {
