@@ -81,7 +81,7 @@ OVERRIDE = ("def decode_tracked(\n        self,\n        tracker: halyard._track
 
 # Results of lambdas, which nanobind declares as `object`.
 RESULTS = {
-    "array": "NDArray[Any]", "cuda_map": "None", "iosurface_id": "int | None",
+    "array": "NDArray[Any]", "iosurface_id": "int | None",
     "iosurface_ref": "int | None", "__deepcopy__": "Tensor", "_from_shared": "Tensor",
     "to_source": "Any", "to_destination": "NDArray[numpy.float32]",
     "points_to_source": "NDArray[numpy.float32]", "points_to_destination": "NDArray[numpy.float32]",

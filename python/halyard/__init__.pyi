@@ -14,6 +14,7 @@ from halyard._core import BufferPlan as BufferPlan
 from halyard._core import ByteTrack as ByteTrack
 from halyard._core import CameraIntrinsics as CameraIntrinsics
 from halyard._core import Colorimetry as Colorimetry
+from halyard._core import CudaMap as CudaMap
 from halyard._core import DecodeLimits as DecodeLimits
 from halyard._core import Decoder as Decoder
 from halyard._core import DepthImage as DepthImage
@@ -82,7 +83,6 @@ from halyard._core import set_output_format as set_output_format
 from halyard._core import version as version
 from halyard._detection import Detection as Detection
 from halyard._detections import Detections as Detections
-from halyard._devices import CudaMap as CudaMap
 from halyard._devices import EglDisplayInfo as EglDisplayInfo
 from halyard._devices import probe_egl_displays as probe_egl_displays
 from halyard._enums import ColorEncoding as ColorEncoding

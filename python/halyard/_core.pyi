@@ -340,6 +340,58 @@ class TensorMap:
 
     def __repr__(self) -> str: ...
 
+class CudaMap:
+    """
+    A tensor's elements as CUDA sees them; made by ``Tensor.cuda_map()``.
+
+    A context manager. ``cupy.asarray(m)`` and ``torch.from_dlpack(m)`` see the elements without
+    a copy. While it or an array of it lives, the CPU cannot map a pixel buffer. CUDA's work on
+    the elements must be in the map's stream, or be done, before the last of them is deleted.
+    """
+
+    @property
+    def device_ptr(self) -> int:
+        """Address of the elements; 0 after release()."""
+
+    @property
+    def size(self) -> int:
+        """Bytes from there to the end of the memory; 0 after release()."""
+
+    def __len__(self) -> int: ...
+
+    def release(self) -> None:
+        """
+        Ends the mapping, or leaves that to the arrays of it that are alive. A second call
+        does nothing.
+        """
+
+    def __enter__(self) -> CudaMap: ...
+
+    def __exit__(self, exc_type: object | None, exc: object | None, traceback: object | None) -> None: ...
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """
+        Version 3 of the interface. Raises AttributeError for bfloat16 and for images
+        whose planes lie apart, BufferError after release().
+        """
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """
+        A DLPack capsule on the CUDA device. Waits for the map's stream if `stream` is
+        another one. Raises BufferError if the elements cannot be exported.
+        """
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """(2, n): CUDA, and the number of the device."""
+
 class _Tensor:
     """The base of halyard.Tensor and halyard.edgefirst.Tensor."""
 
@@ -473,13 +525,16 @@ class _Tensor:
         memory that the CPU cannot access.
         """
 
-    def cuda_map(self) -> None:
-        """
-        The elements on a CUDA device: None, because no tensor of this build has CUDA memory.
-        """
-
     def numpy(self) -> NDArray[Any]:
         """The elements as a NumPy array without a copy, as numpy.asarray(t)."""
+
+    def cuda_map(self, stream: int | None = None) -> CudaMap | None:
+        """
+        The elements on a CUDA device, ordered before later work of `stream` (a handle of CUDA;
+        None: the default stream). None where they have no address: heap and shared memory, no
+        CUDA runtime or device, memory that CUDA refuses. Pixel buffers of OpenGL and DMA-BUFs
+        may have one. Raises BusyError if it is mapped already, or a pixel buffer by the CPU.
+        """
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """
@@ -3035,7 +3090,9 @@ def is_iosurface_available() -> bool:
     """False: IOSurfaces are Apple's."""
 
 def is_cuda_available() -> bool:
-    """False: this build has no tensors on CUDA devices."""
+    """
+    True when NVIDIA's CUDA runtime is found and reports a device. Asked once.
+    """
 
 def is_v4l2_available() -> bool:
     """False: this build has no JPEG decoder in hardware."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import TracebackType
-from typing import List, Optional, Type
+from typing import List
 
 from . import _core
 from ._enums import EglDisplayKind
 
-__all__ = ["CudaMap", "EglDisplayInfo", "probe_egl_displays"]
+__all__ = ["EglDisplayInfo", "probe_egl_displays"]
 
 
 @dataclass(frozen=True)
@@ -23,34 +22,3 @@ class EglDisplayInfo:
 def probe_egl_displays() -> List[EglDisplayInfo]:
     """Displays that an ImageProcessor can use, the best first. An empty list without OpenGL."""
     return [EglDisplayInfo(EglDisplayKind(kind), text) for kind, text in _core._usable_displays()]
-
-
-class CudaMap:
-    """A tensor's memory as CUDA sees it, from ``Tensor.cuda_map()``; programs do not make it.
-    ``Tensor.cuda_map()`` gives None without CUDA, as in this build."""
-
-    def __init__(self) -> None:
-        raise TypeError("CudaMap: comes from Tensor.cuda_map()")
-
-    @property
-    def device_ptr(self) -> int:
-        """Address on the device; 0 after release()."""
-        return 0
-
-    @property
-    def size(self) -> int:
-        """Bytes; 0 after release()."""
-        return 0
-
-    def release(self) -> None:
-        """Ends the mapping; a second call does nothing."""
-
-    def __len__(self) -> int:
-        return self.size
-
-    def __enter__(self) -> CudaMap:
-        return self
-
-    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
-        self.release()

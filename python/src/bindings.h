@@ -116,6 +116,7 @@ void bind_enums(nb::module_& m);
 void bind_buffers(nb::module_& m);
 void bind_values(nb::module_& m);
 void bind_tensor_map(nb::module_& m);
+void bind_cuda_map(nb::module_& m);
 void bind_tensor(nb::module_& m);
 void bind_tensor_names(nb::module_& m);
 void bind_pools(nb::module_& m);

@@ -14,6 +14,7 @@ void bind_tensors(nanobind::module_& m) {
   py::bind_buffers(m);
   py::bind_values(m);
   py::bind_tensor_map(m);
+  py::bind_cuda_map(m);
   py::bind_tensor(m);
   py::bind_tensor_names(m);
 }

@@ -8,6 +8,7 @@
 #include "args.h"
 #include "enums.h"
 #include "halyard/buffer.h"
+#include "halyard/device.h"
 #include "halyard/gl.h"
 #include "halyard/version.h"
 
@@ -62,8 +63,8 @@ void bind_memory(nb::module_& m) {
   m.def(
       "is_iosurface_available", [] { return false; }, "False: IOSurfaces are Apple's.");
   m.def(
-      "is_cuda_available", [] { return false; },
-      "False: this build has no tensors on CUDA devices.");
+      "is_cuda_available", [] { return device_available(DeviceKind::cuda).has_value(); },
+      "True when NVIDIA's CUDA runtime is found and reports a device. Asked once.");
   m.def(
       "is_v4l2_available", [] { return false; },
       "False: this build has no JPEG decoder in hardware.");

@@ -174,6 +174,7 @@ void bind_tensor(nb::module_& m) {
   add_quantization(cls);
   add_formats(cls);
   add_mapping(cls);
+  add_cuda_map(cls);
   add_exchange(cls);
   add_descriptors(cls);
   add_codec(cls);

@@ -21,6 +21,7 @@ void add_properties(TensorClass& cls);    // tensor_properties.cpp
 void add_quantization(TensorClass& cls);  // tensor_quantization.cpp
 void add_formats(TensorClass& cls);       // tensor_parts.cpp
 void add_mapping(TensorClass& cls);       // tensor_map.cpp
+void add_cuda_map(TensorClass& cls);      // cuda_map.cpp
 void add_exchange(TensorClass& cls);      // tensor_exchange.cpp: NumPy, DLPack
 void add_descriptors(TensorClass& cls);   // tensor_descriptors.cpp: descriptors, pickles
 void add_codec(TensorClass& cls);         // tensor_codec.cpp

@@ -10,61 +10,15 @@
 #include "halyard/dlpack.h"
 #include "tensor/array_view.h"
 #include "tensor/buffers.h"
+#include "tensor/dlpack_capsule.h"
 #include "tensor/tensor_class.h"
 #include "tensor/tensor_map.h"
 #include "values.h"
-
-// The heads of DLPack's structs, as far as a capsule needs them.
-struct DLManagedTensorVersioned {
-  std::uint32_t version[2];
-  void* manager_ctx;
-  void (*deleter)(DLManagedTensorVersioned*);
-  std::uint64_t flags;
-};
-struct DLManagedTensor {
-  std::byte tensor[48];
-  void* manager_ctx;
-  void (*deleter)(DLManagedTensor*);
-};
 
 namespace halyard::python {
 namespace {
 
 constexpr std::uint64_t is_copied = 1U << 1;
-
-template <class Managed>
-constexpr const char* capsule_name = "dltensor";
-template <>
-constexpr const char* capsule_name<DLManagedTensorVersioned> = "dltensor_versioned";
-template <class Managed>
-constexpr const char* used_name = "used_dltensor";
-template <>
-constexpr const char* used_name<DLManagedTensorVersioned> = "used_dltensor_versioned";
-
-// Capsules that nobody took release the tensor.
-template <class Managed>
-void drop(PyObject* capsule) {
-  if (PyCapsule_IsValid(capsule, capsule_name<Managed>) == 0) return;
-  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, capsule_name<Managed>));
-  managed->deleter(managed);
-}
-
-template <class Managed>
-nb::object capsule_of(Managed* managed) {
-  PyObject* capsule = PyCapsule_New(managed, capsule_name<Managed>, &drop<Managed>);
-  if (capsule == nullptr) {
-    managed->deleter(managed);
-    throw nb::python_error();
-  }
-  return nb::steal(capsule);
-}
-
-// Consumers expect BufferError if a tensor cannot be exported as requested.
-template <class T>
-T take_or_buffer_error(Result<T> result) {
-  if (!result) throw nb::buffer_error(result.error().message().c_str());
-  return *std::move(result);
-}
 
 nb::object to_capsule(const PyTensor& self, nb::handle stream, nb::handle max_version,
                       nb::handle dl_device, nb::handle copy) {
@@ -83,9 +37,8 @@ nb::object to_capsule(const PyTensor& self, nb::handle stream, nb::handle max_ve
     if (!copied) throw nb::buffer_error(copied.error().message().c_str());
     tensor = std::move(own);
   }
-  const bool is_versioned =
-      !max_version.is_none() && int_from(nb::borrow(max_version)[0], "max_version") >= 1;
-  if (!is_versioned) return capsule_of(take_or_buffer_error(to_dlpack_unversioned(tensor)));
+  if (!is_versioned(max_version))
+    return capsule_of(take_or_buffer_error(to_dlpack_unversioned(tensor)));
   DlpackOptions options;
   options.read_only = !tensor.buffer()->is_writable();
   DLManagedTensorVersioned* managed = take_or_buffer_error(to_dlpack(tensor, options));

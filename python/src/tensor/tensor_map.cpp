@@ -354,9 +354,6 @@ void add_mapping(TensorClass& cls) {
          "Use it in a with statement. Any number of maps may be open. Raises RuntimeError for\n"
          "memory that the CPU cannot access.")
       .def(
-          "cuda_map", [](const PyTensor&) { return nb::none(); },
-          "The elements on a CUDA device: None, because no tensor of this build has CUDA memory.")
-      .def(
           "numpy",
           [](nb::handle self) { return nb::module_::import_("numpy").attr("asarray")(self); },
           nb::sig("def numpy(self) -> numpy.ndarray"),
