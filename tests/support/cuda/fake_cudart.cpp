@@ -16,8 +16,6 @@
 namespace fake_cuda {
 namespace {
 
-thread_local int current_device = 0;
-
 struct MemoryDesc {
   int type;
   union {
@@ -49,22 +47,24 @@ EXPORTED int cudaGetDeviceCount(int* count) {
 }
 
 EXPORTED int cudaGetDevice(int* device) {
-  return call("cudaGetDevice", [&](State&) {
-    *device = current_device;
+  return call("cudaGetDevice", [&](State& s) {
+    *device = s.thread().device;
     return ok;
   });
 }
 
 EXPORTED int cudaSetDevice(int device) {
-  return call("cudaSetDevice", [&](State&) {
+  return call("cudaSetDevice", [&](State& s) {
     if (device < 0 || device >= device_count()) return static_cast<int>(bad_value);
-    current_device = device;
+    s.thread().device = device;
     return static_cast<int>(ok);
   });
 }
 
 EXPORTED int cudaGetLastError() {
-  return std::exchange(last_error, static_cast<int>(ok));
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return std::exchange(s.thread().last_error, static_cast<int>(ok));
 }
 
 EXPORTED const char* cudaGetErrorName(int code) {

@@ -140,7 +140,10 @@ EXPORTED int cudaGraphicsUnregisterResource(void* resource) {
     int code = ok;
     Registration* const found = take(s, "cudaGraphicsUnregisterResource", resource, code);
     if (found == nullptr) return code;
-    if (found->bytes != nullptr) s.fault("a mapped resource is unregistered", ok);
+    if (found->bytes != nullptr) {
+      s.fault("a mapped resource is unregistered", ok);
+      ::operator delete[](found->bytes, alignment);
+    }
     if (!is_buffer(found->buffer)) s.fault("a buffer is deleted before it is unregistered", ok);
     s.registrations.erase(found);
     return code;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
@@ -47,6 +48,13 @@ struct Failure {
   int times = 0;
 };
 
+// Of one thread. Not thread_local: the sanitizer of leaks cannot read such data of objects that are
+// loaded at run time.
+struct Thread {
+  int device = 0;
+  int last_error = 0;
+};
+
 struct State {
   std::mutex mutex;
   pid_t process = 0;
@@ -56,8 +64,10 @@ struct State {
   std::map<std::string, Failure> failures;
   std::map<std::string, int> calls;
   std::map<std::string, int> settings;
+  std::map<std::thread::id, Thread> threads;
   std::string faults;
 
+  Thread& thread() { return threads[std::this_thread::get_id()]; }
   int setting(const char* name, int usual) {
     const auto found = settings.find(name);
     return found == settings.end() ? usual : found->second;
@@ -73,8 +83,6 @@ inline State& state() {
   static State& made = *new State;
   return made;
 }
-
-inline thread_local int last_error = 0;
 
 inline int device_count() {
   const char* asked = std::getenv("FAKE_CUDA_DEVICES");
@@ -97,7 +105,7 @@ int call(const char* name, Work&& work) {
   } else {
     code = work(s);
   }
-  if (code != ok) last_error = code;
+  if (code != ok) s.thread().last_error = code;
   return code;
 }
 
