@@ -12,7 +12,7 @@ namespace halyard {
 namespace {
 
 // Uses the driver's own types: CUresult is an int, 0 is success. The driver alone counts devices,
-// so that a machine without the runtime (base/device/cuda_runtime.h) is told the truth.
+// so that a machine without the runtime (base/runtime/cuda_runtime.h) is told the truth.
 std::uint32_t ask_driver() noexcept {
   const auto driver = SharedObject::open("libcuda.so.1", "cuda: the driver cannot be loaded");
   if (!driver) return 0;

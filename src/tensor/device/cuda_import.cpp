@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "base/device/cuda_runtime.h"
+#include "base/runtime/cuda_runtime.h"
 #include "base/text/format_error.h"
 #include "base/text/log_format.h"
 

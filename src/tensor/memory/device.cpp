@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "base/device/cuda_runtime.h"
+#include "base/runtime/cuda_runtime.h"
 #include "base/text/format_error.h"
 #include "halyard/threads.h"
 #include "halyard/trace.h"

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/device/cuda_runtime.h"
+#include "base/runtime/cuda_runtime.h"
 #include "conformance/fake_dma.h"
 #include "halyard/device.h"
 #include "support/cuda/fake_cudart.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads the CUDA runtime and names its errors.
-#include "base/device/cuda_runtime.h"
+#include "base/runtime/cuda_runtime.h"
 
 #include <atomic>
 #include <optional>

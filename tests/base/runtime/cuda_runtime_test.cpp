@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finding the CUDA runtime, and every reason why it cannot be used.
-#include "base/device/cuda_runtime.h"
+#include "base/runtime/cuda_runtime.h"
 
 #include <gtest/gtest.h>
 
