@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "image/gl/gl_backend.h"
 
-#include <algorithm>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -10,12 +9,10 @@
 #include "base/text/format_error.h"
 #include "image/dispatch.h"
 #include "image/gl/gl_objects.h"
+#include "image/gl/limits.h"
 
 namespace halyard::image {
 namespace {
-
-// More samples than these are a blur over the whole image, which two passes do better.
-constexpr std::int32_t max_samples_of_output = 256;
 
 // Plain tensors have no planes before they are images.
 Result<TensorMap> map_image(const Tensor& dst) {
@@ -54,20 +51,7 @@ Result<std::unique_ptr<GlBackend>> GlBackend::create(bool allow_software) {
 }
 
 Verdict GlBackend::supports(const Plan& plan) const noexcept {
-  if (plan.src.channels == nullptr) return Verdict::decline("does not demosaic Bayer images");
-  if (plan.affine) return Verdict::decline("does not serve affine maps");
-  if (max_samples(plan) > max_samples_of_output)
-    return Verdict::decline("the filter reads more than 256 samples for each pixel");
-  if (stores_pairs(plan.dst.format) && plan.dst.size.width % 2 != 0)
-    return Verdict::decline("the destination's rows end inside a pair of pixels");
-  const std::int32_t most = worker_->capabilities().max_texture_size;
-  // Pixels of three bytes are three texels of the source. Rows are at most 16 bytes of elements for
-  // each pixel of the destination, in texels of 4 bytes.
-  const std::int32_t texels = plan.src.channels->sites[0].step == 3 ? 3 : 1;
-  const bool fits = std::max(plan.src.size.width, plan.src.size.height) <= most / texels &&
-                    plan.dst.size.width <= most / 4 && plan.dst.size.height <= most;
-  return fits ? Verdict::accept()
-              : Verdict::decline("the images are larger than the GPU's largest texture");
+  return gl_verdict(plan, {worker_->capabilities().max_texture_size});
 }
 
 Result<std::shared_ptr<const BackendProgram>> GlBackend::compile(const Plan& plan) const {

@@ -13,10 +13,12 @@ namespace halyard::image {
 namespace {
 
 constexpr std::size_t max_kept_taps = 32;
-constexpr std::size_t max_kept_planes = 32;  // at least those of one run, 8
+constexpr std::size_t max_kept_planes = 32;  // at least those of one run, 10
 constexpr std::size_t first_target = 4;
+constexpr std::size_t first_filtered = 8;
 constexpr std::array<GLenum, 5> upload_formats = {0, GL_RED, GL_RG, 0, GL_RGBA};
 constexpr std::array<GLenum, 5> sized_formats = {0, GL_R8, GL_RG8, 0, GL_RGBA8};
+constexpr std::array<GLenum, 5> row_formats = {0, GL_R32UI, GL_RG32UI, 0, GL_RGBA32UI};
 
 // The largest alignment of rows with which OpenGL steps by exactly `stride` bytes from row to row
 // of `texel` bytes; 0 if there is none.
@@ -111,10 +113,10 @@ std::uint32_t GlObjects::taps(const GlProgram& program) {
   Taps& place = *std::ranges::min_element(taps_, {}, &Taps::used);
   glDeleteTextures(1, &place.texture);
   const TapTable& table = program.taps();
-  place = {program.id(), make_texture(GL_R32F, {table.width, table.rows}), now_};
+  place = {program.id(), make_texture(GL_R32UI, {table.width, table.rows}), now_};
   glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
-  glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, table.width, table.rows, GL_RED, GL_FLOAT,
+  glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, table.width, table.rows, GL_RED_INTEGER, GL_UNSIGNED_INT,
                   table.values.data());
   return place.texture;
 }
@@ -131,9 +133,9 @@ void GlObjects::upload(const GlProgram& program, const TensorMap& src) {
   }
 }
 
-Status GlObjects::draw(const GlProgram& program, std::size_t index, std::uint32_t taps,
+Status GlObjects::draw(const GlProgram& program, const std::string& text, std::uint32_t taps,
                        const Plane& target) {
-  HALYARD_TRY(const Shader* const shader, shaders_.find(program.shader(index)));
+  HALYARD_TRY(const Shader* const shader, shaders_.find(text));
   glActiveTexture(GL_TEXTURE0 + taps_unit);
   glBindTexture(GL_TEXTURE_2D, taps);
   glBindFramebuffer(GL_FRAMEBUFFER, target.framebuffer);
@@ -142,6 +144,17 @@ Status GlObjects::draw(const GlProgram& program, std::size_t index, std::uint32_
   glUseProgram(shader->name);
   set_uniforms(*shader, program, {});
   glDrawArrays(GL_TRIANGLES, 0, 3);
+  return {};
+}
+
+Status GlObjects::filter_rows(const GlProgram& program, std::uint32_t taps) {
+  for (const RowPass& pass : program.row_passes()) {
+    glActiveTexture(GL_TEXTURE0 + static_cast<GLenum>(filtered_unit) +
+                    static_cast<GLenum>(pass.group));
+    const Plane& target =
+        plane(first_filtered + pass.group, row_formats[pass.components], pass.size);
+    HALYARD_RETURN_IF_ERROR(draw(program, pass.shader, taps, target));
+  }
   return {};
 }
 
@@ -167,13 +180,14 @@ Status GlObjects::run(const GlProgram& program, const TensorMap& src, const Tens
   upload(program, src);
   glActiveTexture(GL_TEXTURE0 + taps_unit);
   const std::uint32_t taps = this->taps(program);
+  HALYARD_RETURN_IF_ERROR(filter_rows(program, taps));
   std::array<const Plane*, 4> targets{};
   for (std::size_t i = 0; i < program.target_planes(); ++i) {
     const MappedPlane& mapped = dst.plane(i);
     const Size size{static_cast<std::int32_t>((mapped.row_bytes + 3) / 4),
                     static_cast<std::int32_t>(mapped.rows)};
     targets[i] = &plane(first_target + i, GL_RGBA8, size);
-    HALYARD_RETURN_IF_ERROR(draw(program, i, taps, *targets[i]));
+    HALYARD_RETURN_IF_ERROR(draw(program, program.shader(i), taps, *targets[i]));
   }
   HALYARD_RETURN_IF_ERROR(check_errors("opengl: a conversion failed"));
   for (std::size_t i = 0; i < program.target_planes(); ++i)

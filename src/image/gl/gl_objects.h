@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "halyard/result.h"
@@ -30,11 +31,11 @@ class GlObjects {
  private:
   /// A texture for one plane of images of one size: as a source, or as a target.
   struct Plane {
-    std::size_t slot = 0;  ///< of the plane: 0..3 sources, 4..7 targets
+    std::size_t slot = 0;  ///< of the plane: 0..3 sources, 4..7 targets, 8..9 filtered rows
     std::uint32_t format = 0;
     Size size;
     std::uint32_t texture = 0;
-    std::uint32_t framebuffer = 0;  ///< of targets
+    std::uint32_t framebuffer = 0;  ///< of what is drawn into
     std::uint64_t used = 0;         ///< when
   };
   struct Taps {
@@ -47,7 +48,10 @@ class GlObjects {
   /// The result is valid until the end of the run.
   Plane& plane(std::size_t slot, std::uint32_t format, Size size);
   void upload(const GlProgram& program, const TensorMap& src);
-  Status draw(const GlProgram& program, std::size_t index, std::uint32_t taps, const Plane& target);
+  Status draw(const GlProgram& program, const std::string& text, std::uint32_t taps,
+              const Plane& target);
+  /// The first of two passes.
+  Status filter_rows(const GlProgram& program, std::uint32_t taps);
   void read_back(const MappedPlane& plane, const Plane& target);
 
   Shaders shaders_;

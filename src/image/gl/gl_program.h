@@ -5,13 +5,25 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "image/backend.h"
-#include "image/gl/shader_text.h"
+#include "image/gl/affine_rows.h"
+#include "image/gl/shader/shader_text.h"
+#include "image/gl/source_layout.h"
 #include "image/gl/tap_table.h"
 
 namespace halyard::image {
+
+/// The first of two passes for a group of channels: filtered rows.
+struct RowPass {
+  std::size_t group = 0;
+  std::size_t components = 0;  ///< of a texel, 32 bits each: 1, 2 or 4
+  Size size;                   ///< in texels
+  std::string shader;
+};
 
 /// Immutable. Its id names it to the objects that a context keeps for it.
 class GlProgram final : public BackendProgram {
@@ -21,18 +33,31 @@ class GlProgram final : public BackendProgram {
 
   const Plan& plan() const noexcept { return plan_; }
   const TapTable& taps() const noexcept { return taps_; }
+  /// Zeros without an affine map.
+  const AffineNumbers& affine() const noexcept { return affine_; }
+  /// The samples of each group that are read: first column, first row, last column, last row.
+  const std::array<std::int32_t, 4 * group_count>& sample_range() const noexcept {
+    return sample_range_;
+  }
   std::size_t source_planes() const noexcept { return source_planes_; }
   std::size_t target_planes() const noexcept { return target_planes_; }
+  /// Empty where one pass does all.
+  std::span<const RowPass> row_passes() const noexcept { return row_passes_; }
   /// The fragment shader of a plane of the destination.
   const std::string& shader(std::size_t plane) const noexcept { return shaders_[plane]; }
   /// Unique in the process.
   std::uint64_t id() const noexcept { return id_; }
 
  private:
+  void add_group(std::size_t group, const ChannelSite& site);
+
   Plan plan_;
   TapTable taps_;
+  AffineNumbers affine_;
+  std::array<std::int32_t, 4 * group_count> sample_range_{};
   std::size_t source_planes_;
   std::size_t target_planes_;
+  std::vector<RowPass> row_passes_;
   std::array<std::string, 4> shaders_;
   std::uint64_t id_;
 };

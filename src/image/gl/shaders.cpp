@@ -62,6 +62,8 @@ void set_units(const Shader& shader) {
     return shader.locations[static_cast<std::size_t>(sampler)];
   };
   glUniform1i(location(Uniform::taps), taps_unit);
+  glUniform1i(location(Uniform::filtered0), filtered_unit);
+  glUniform1i(location(Uniform::filtered1), filtered_unit + 1);
   for (GLint i = 0; i < 4; ++i)
     glUniform1i(
         shader.locations[static_cast<std::size_t>(Uniform::plane0) + static_cast<std::size_t>(i)],

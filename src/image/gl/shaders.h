@@ -8,12 +8,14 @@
 #include <unordered_map>
 
 #include "halyard/result.h"
-#include "image/gl/shader_text.h"
+#include "image/gl/shader/shader_text.h"
 
 namespace halyard::image {
 
-/// The texture unit of the taps; those of the source's planes are 0..3.
+/// The texture units of the taps and of the filtered rows of group 0, before those of group 1. The
+/// units of the source's planes are 0..3.
 inline constexpr std::int32_t taps_unit = 4;
+inline constexpr std::int32_t filtered_unit = 5;
 
 /// A linked shader program, and the locations of its uniforms: -1 for those that it does not use.
 struct Shader {

@@ -2,12 +2,18 @@
 #include "image/gl/tap_table.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "image/cpu/resample/axes.h"
 #include "image/cpu/resample/taps.h"
+#include "image/gl/affine_rows.h"
 
 namespace halyard::image {
 namespace {
+
+// Up to these, one pass is as fast. A sample of a mosaic is made of nine.
+constexpr std::int64_t max_samples_of_one_pass = 16;
+constexpr std::int64_t max_mosaic_samples_of_one_pass = 4;
 
 TapRows append(const AxisRequest& axis, TapTable& table) {
   AxisTaps taps;
@@ -15,17 +21,25 @@ TapRows append(const AxisRequest& axis, TapTable& table) {
   const TapRows out{table.rows, taps.count};
   const auto width = static_cast<std::size_t>(table.width);
   table.values.resize(width * static_cast<std::size_t>(table.rows + 1 + taps.count));
-  float* row = table.values.data() + width * static_cast<std::size_t>(table.rows);
+  std::uint32_t* row = table.values.data() + width * static_cast<std::size_t>(table.rows);
   for (std::size_t x = 0; x < taps.first.size(); ++x)
-    row[x] = static_cast<float>(taps.first[x]);
+    row[x] = static_cast<std::uint32_t>(taps.first[x]);
   const auto count = static_cast<std::size_t>(taps.count);
   for (std::size_t t = 0; t < count; ++t) {
     row += width;
     for (std::size_t x = 0; x < taps.first.size(); ++x)
-      row[x] = taps.weight[x * count + t];
+      row[x] = std::bit_cast<std::uint32_t>(taps.weight[x * count + t]);
   }
   table.rows += 1 + taps.count;
   return out;
+}
+
+template <class Visit>
+void for_each_group(const Plan& plan, const Visit& visit) {
+  for (std::size_t group = 0; group < group_count; ++group) {
+    const ChannelSite* const site = first_in_group(plan.src, group);
+    if (site != nullptr) visit(group, channel_axes(plan, *site));
+  }
 }
 
 }  // namespace
@@ -33,26 +47,40 @@ TapRows append(const AxisRequest& axis, TapTable& table) {
 TapTable make_tap_table(const Plan& plan) {
   TapTable table;
   table.width = std::max(plan.content.width, plan.content.height);
-  std::array<bool, 2> is_done{};
-  for (std::size_t c = 0; c < plan.src.channels->count; ++c) {
-    const ChannelSite& site = plan.src.channels->sites[c];
-    const std::size_t group = tap_group(site);
-    if (is_done[group]) continue;
-    is_done[group] = true;
-    const ChannelAxes axes = channel_axes(plan, site);
+  if (plan.affine) {
+    table.rows = affine_row_count;
+    table.values = affine_rows(plan, table.width);
+    return table;
+  }
+  for_each_group(plan, [&](std::size_t group, const ChannelAxes& axes) {
     table.x[group] = append(axes.x, table);
     table.y[group] = append(axes.y, table);
-  }
+  });
   return table;
 }
 
-std::int32_t max_samples(const Plan& plan) noexcept {
-  std::int32_t most = 0;
-  for (std::size_t c = 0; c < plan.src.channels->count; ++c) {
-    const ChannelAxes axes = channel_axes(plan, plan.src.channels->sites[c]);
-    most = std::max(most, max_taps(axes.x) * max_taps(axes.y));
-  }
+std::int64_t tap_table_rows(const Plan& plan) noexcept {
+  if (plan.affine) return affine_row_count;
+  std::int64_t rows = 0;
+  for_each_group(plan, [&](std::size_t, const ChannelAxes& axes) {
+    rows += std::int64_t{2} + max_taps(axes.x) + max_taps(axes.y);
+  });
+  return rows;
+}
+
+std::int64_t max_samples(const Plan& plan) noexcept {
+  if (plan.affine) return max_affine_samples(plan);
+  std::int64_t most = 0;
+  for_each_group(plan, [&](std::size_t, const ChannelAxes& axes) {
+    most = std::max(most, std::int64_t{max_taps(axes.x)} * max_taps(axes.y));
+  });
   return most;
+}
+
+bool takes_two_passes(const Plan& plan) noexcept {
+  if (plan.affine) return false;
+  const bool is_mosaic = plan.src.channels == nullptr;
+  return max_samples(plan) > (is_mosaic ? max_mosaic_samples_of_one_pass : max_samples_of_one_pass);
 }
 
 }  // namespace halyard::image

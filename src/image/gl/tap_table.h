@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// TapTable: the filter taps of a plan as one texture of floats, so that shaders filter with the
-// weights of the CPU.
+// TapTable: the numbers of a plan that depend on the place of an output, as one texture, so that
+// shaders filter with the weights of the CPU.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "image/gl/source_layout.h"
 #include "image/plan.h"
 
 namespace halyard::image {
@@ -18,25 +20,27 @@ struct TapRows {
   std::int32_t count = 0;
 };
 
-/// Channels that are sampled alike share their rows: group 0 has those at full size, group 1 those
-/// that are subsampled. Axes are in the source's directions, as in channel_axes().
+/// Filter taps by group of channels. Axes are in the source's directions, as in channel_axes().
+/// With an affine map the table has the rows of affine_rows() instead.
 struct TapTable {
   std::int32_t width = 0;  ///< outputs of the longest axis
   std::int32_t rows = 0;
-  std::vector<float> values;  ///< rows of `width`
-  std::array<TapRows, 2> x{};
-  std::array<TapRows, 2> y{};
+  std::vector<std::uint32_t> values;  ///< rows of `width`: integers, and bits of floats
+  std::array<TapRows, group_count> x{};
+  std::array<TapRows, group_count> y{};
 };
 
-/// Group of a source channel.
-constexpr std::size_t tap_group(const ChannelSite& site) noexcept {
-  return site.shift_x != 0 || site.shift_y != 0 ? 1 : 0;
-}
-
-/// May throw std::bad_alloc. Not for affine maps.
+/// May throw std::bad_alloc.
 TapTable make_tap_table(const Plan& plan);
 
-/// The most samples that one output of the plan reads.
-std::int32_t max_samples(const Plan& plan) noexcept;
+/// Rows of that table.
+std::int64_t tap_table_rows(const Plan& plan) noexcept;
+
+/// The most samples that one output of the plan reads if it is made in one pass.
+std::int64_t max_samples(const Plan& plan) noexcept;
+
+/// Whether rows are filtered into a texture first, and its columns then: fewer samples for wide
+/// filters. Not for affine maps, whose filters do not follow rows.
+bool takes_two_passes(const Plan& plan) noexcept;
 
 }  // namespace halyard::image
