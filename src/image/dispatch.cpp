@@ -45,7 +45,7 @@ void Dispatch::add_opengl(const Environment& env) {
     return;
   }
 #ifdef HALYARD_HAVE_GL
-  auto made = GlBackend::create(env.allow_software_gl);
+  auto made = GlBackend::create(env);
   if (made) {
     opengl.backend = std::move(*made);
   } else {

@@ -25,6 +25,7 @@ class PboBuffer final : public DeviceThreadBuffer {
 
   /// The buffer object, valid in the worker's context.
   std::uint32_t name() const noexcept { return name_; }
+  bool belongs_to(const Worker& worker) const noexcept { return worker_.get() == &worker; }
 
  private:
   Result<std::span<std::byte>> map_on_thread(Access access) override;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "image/gl/gl_backend.h"
 
+#include <algorithm>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -14,11 +15,9 @@
 namespace halyard::image {
 namespace {
 
-// Plain tensors have no planes before they are images.
-Result<TensorMap> map_image(const Tensor& dst) {
-  if (dst.is_image()) return dst.map(Access::write);
-  HALYARD_TRY(const Tensor image, dst.as_image());
-  return image.map(Access::write);
+// Of a DMA-BUF: by the driver, or because its description does not fit it.
+bool is_refusal(const Error& error) noexcept {
+  return error.code == Errc::unsupported || error.code == Errc::invalid_argument;
 }
 
 struct Known {
@@ -35,19 +34,22 @@ std::shared_ptr<GlObjects> shared_objects(const std::shared_ptr<gl::Worker>& wor
   const auto destroy = [worker](GlObjects* objects) {
     worker->post([objects] { delete objects; });
   };
-  std::shared_ptr<GlObjects> made(new GlObjects, destroy);
+  std::shared_ptr<GlObjects> made(new GlObjects(worker), destroy);
   known.objects = made;
   return made;
 }
 
 }  // namespace
 
-GlBackend::GlBackend(std::shared_ptr<gl::Worker> worker)
-    : worker_(std::move(worker)), objects_(shared_objects(worker_)) {}
+GlBackend::GlBackend(std::shared_ptr<gl::Worker> worker, const GlRunOptions& options)
+    : worker_(std::move(worker)), objects_(shared_objects(worker_)), options_(options) {}
 
-Result<std::unique_ptr<GlBackend>> GlBackend::create(bool allow_software) {
-  HALYARD_TRY(auto worker, gl::Worker::shared(allow_software));
-  return std::unique_ptr<GlBackend>(new GlBackend(std::move(worker)));
+Result<std::unique_ptr<GlBackend>> GlBackend::create(const Environment& env) {
+  GlRunOptions options;
+  HALYARD_TRY(options.rules, GlTransferRules::create(env.force_transfer.value_or("")));
+  if (env.opengl_rendersurface) options.target = gl::DmaTarget::renderbuffer;
+  HALYARD_TRY(auto worker, gl::Worker::shared(env.allow_software_gl));
+  return std::unique_ptr<GlBackend>(new GlBackend(std::move(worker), options));
 }
 
 Verdict GlBackend::supports(const Plan& plan) const noexcept {
@@ -62,12 +64,15 @@ Result<std::shared_ptr<const BackendProgram>> GlBackend::compile(const Plan& pla
   }
 }
 
-Status GlBackend::map_all(std::span<const Job> jobs) {
+Status GlBackend::prepare(std::span<const Job> jobs) {
+  runs_.reserve(jobs.size());
+  refused_.reserve(jobs.size());
   for (const Job& job : jobs) {
-    Run& run = runs_.emplace_back();
+    GlRun& run = runs_.emplace_back();
     run.program = static_cast<const GlProgram*>(job.program);
-    auto src = job.src->map(Access::read);
-    auto dst = src ? map_image(*job.dst) : Result<TensorMap>(src.error());
+    auto src = GlImage::prepare(*job.src, Access::read, options_.rules, *worker_);
+    auto dst = src ? GlImage::prepare(*job.dst, Access::write, options_.rules, *worker_)
+                   : Result<GlImage>(src.error());
     if (!dst) return jobs.size() == 1 ? dst.error() : at_request(runs_.size() - 1, dst.error());
     run.src = std::move(*src);
     run.dst = std::move(*dst);
@@ -75,22 +80,48 @@ Status GlBackend::map_all(std::span<const Job> jobs) {
   return {};
 }
 
+// Draws all before it waits for any, so that the GPU is never idle.
+Status GlBackend::draw_all() {
+  Status status;
+  std::size_t drawn = 0;
+  for (; status && drawn < runs_.size(); ++drawn) {
+    status = objects_->draw(runs_[drawn], options_);
+    if (status || !is_refusal(status.error())) continue;
+    refused_.push_back(drawn);
+    status = Status();
+  }
+  for (std::size_t i = 0; i < drawn; ++i) {
+    if (std::ranges::count(refused_, i) != 0) continue;
+    const Status completed = objects_->complete(runs_[i]);
+    if (status) status = completed;
+  }
+  return status;
+}
+
+Status GlBackend::draw_copy(std::size_t index, const Job& job) {
+  GlRun& run = runs_[index];
+  run.src = GlImage();
+  run.dst = GlImage();
+  HALYARD_TRY(run.src, GlImage::prepare_copy(*job.src, Access::read));
+  HALYARD_TRY(run.dst, GlImage::prepare_copy(*job.dst, Access::write));
+  return worker_->run([&]() -> Status {
+    HALYARD_RETURN_IF_ERROR(objects_->draw(run, options_));
+    return objects_->complete(run);
+  });
+}
+
 Status GlBackend::submit(std::span<const Job> jobs) {
   Status status;
   try {
-    runs_.reserve(jobs.size());
-    status = map_all(jobs);
+    status = prepare(jobs);
+    if (status) status = worker_->run([this] { return draw_all(); });
+    for (std::size_t i = 0; i < refused_.size() && status; ++i)
+      status = draw_copy(refused_[i], jobs[refused_[i]]);
   } catch (const std::bad_alloc&) {
     status = fail(Errc::no_memory, "convert: no working memory");
   }
-  if (status) {
-    status = worker_->run([this]() -> Status {
-      for (const Run& run : runs_)
-        HALYARD_RETURN_IF_ERROR(objects_->run(*run.program, run.src, run.dst));
-      return {};
-    });
-  }
   runs_.clear();
+  refused_.clear();
   return status;
 }
 

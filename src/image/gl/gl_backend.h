@@ -4,21 +4,20 @@
 #pragma once
 
 #include <memory>
-#include <string>
+#include <span>
 #include <vector>
 
+#include "base/env.h"
 #include "gl/display/worker.h"
 #include "image/backend.h"
-#include "image/gl/gl_program.h"
+#include "image/gl/gl_objects.h"
 
 namespace halyard::image {
 
-class GlObjects;
-
 class GlBackend final : public ImageBackend {
  public:
-  /// Errors: those of gl::Worker::shared().
-  static Result<std::unique_ptr<GlBackend>> create(bool allow_software);
+  /// Errors: those of gl::Worker::shared(), invalid_argument (HALYARD_FORCE_TRANSFER is unknown).
+  static Result<std::unique_ptr<GlBackend>> create(const Environment& env);
   std::string_view name() const noexcept override { return "opengl"; }
   Verdict supports(const Plan& plan) const noexcept override;
   Result<std::shared_ptr<const BackendProgram>> compile(const Plan& plan) const override;
@@ -26,18 +25,18 @@ class GlBackend final : public ImageBackend {
   Status finish() override;
 
  private:
-  explicit GlBackend(std::shared_ptr<gl::Worker> worker);
-  /// A job with its mapped images.
-  struct Run {
-    const GlProgram* program = nullptr;
-    TensorMap src;
-    TensorMap dst;
-  };
-  Status map_all(std::span<const Job> jobs);
+  GlBackend(std::shared_ptr<gl::Worker> worker, const GlRunOptions& options);
+  Status prepare(std::span<const Job> jobs);
+  Status draw_all();
+  /// Draws a job by copies, because the driver does not import one of its buffers. From the next
+  /// frame on, prepare() knows so.
+  Status draw_copy(std::size_t index, const Job& job);
 
   std::shared_ptr<gl::Worker> worker_;
   std::shared_ptr<GlObjects> objects_;  ///< used on the worker's thread only
-  std::vector<Run> runs_;
+  GlRunOptions options_;
+  std::vector<GlRun> runs_;
+  std::vector<std::size_t> refused_;  ///< runs whose buffers the driver does not import
 };
 
 }  // namespace halyard::image

@@ -4,21 +4,32 @@
 #include <epoxy/gl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "base/text/format_error.h"
-#include "image/gl/uniforms.h"
+#include "image/gl/plane_import.h"
 
 namespace halyard::image {
 namespace {
 
+std::array<std::atomic<std::uint64_t>, 3> images_by_transfer{};
+
+void count(const GlImage& image) noexcept {
+  ++images_by_transfer[static_cast<std::size_t>(image.transfer())];
+}
+
 constexpr std::size_t max_kept_taps = 32;
-constexpr std::size_t max_kept_planes = 32;  // at least those of one run, 10
-constexpr std::size_t first_target = 4;
-constexpr std::size_t first_filtered = 8;
+constexpr std::size_t target_texel_bytes = 4;
 constexpr std::array<GLenum, 5> upload_formats = {0, GL_RED, GL_RG, 0, GL_RGBA};
 constexpr std::array<GLenum, 5> sized_formats = {0, GL_R8, GL_RG8, 0, GL_RGBA8};
 constexpr std::array<GLenum, 5> row_formats = {0, GL_R32UI, GL_RG32UI, 0, GL_RGBA32UI};
+
+// Makes OpenGL count bytes from `offset_bytes` in the buffer object that is bound.
+std::byte* in_bound_buffer(std::size_t offset_bytes) noexcept {
+  return reinterpret_cast<std::byte*>(offset_bytes);
+}
 
 // The largest alignment of rows with which OpenGL steps by exactly `stride` bytes from row to row
 // of `texel` bytes; 0 if there is none.
@@ -31,9 +42,11 @@ GLint row_alignment(std::size_t stride, std::size_t texel) noexcept {
   return 0;
 }
 
-void upload_plane(const MappedPlane& plane, std::size_t texel, GLsizei width) {
+// Copies rows into the bound texture.
+void fill_texture(const MappedPlane& plane, std::size_t texel) {
   const GLenum format = upload_formats[texel];
   const GLint alignment = row_alignment(plane.stride_bytes, texel);
+  const auto width = static_cast<GLsizei>(plane.row_bytes / texel);
   const auto rows = static_cast<GLsizei>(plane.rows);
   if (alignment != 0) {
     glPixelStorei(GL_UNPACK_ALIGNMENT, alignment);
@@ -48,59 +61,55 @@ void upload_plane(const MappedPlane& plane, std::size_t texel, GLsizei width) {
                     plane.data + static_cast<std::size_t>(y) * plane.stride_bytes);
 }
 
+void copy_rows(const std::byte* from, std::size_t from_stride, std::byte* to, std::size_t to_stride,
+               const MappedPlane& plane) {
+  if (from_stride == plane.row_bytes && to_stride == plane.row_bytes) {
+    std::memcpy(to, from, plane.row_bytes * plane.rows);
+    return;
+  }
+  for (std::size_t y = 0; y < plane.rows; ++y)
+    std::memcpy(to + y * to_stride, from + y * from_stride, plane.row_bytes);
+}
+
+std::size_t target_row_bytes(const MappedPlane& plane) noexcept {
+  return (plane.row_bytes + target_texel_bytes - 1) / target_texel_bytes * target_texel_bytes;
+}
+
+// A plane of a pixel buffer as OpenGL addresses it.
+MappedPlane bound_plane(const ImagePlane& plane) noexcept {
+  std::byte* const data = in_bound_buffer(plane.offset_bytes);
+  return {data, data, plane.stride_bytes, plane.row_bytes, plane.rows};
+}
+
 Status check_errors(const char* what) {
   Status out;
   for (GLenum error; (error = glGetError()) != GL_NO_ERROR;) {
     const Errc code = error == GL_OUT_OF_MEMORY ? Errc::no_memory : Errc::device;
     if (out) out = fail(code, what, "error {:#x}", error);
+    if (error == GL_CONTEXT_LOST) break;  // which never stops telling so
   }
   return out;
 }
 
-// A texture of its own that is bound, without filtering.
-GLuint make_texture(GLenum format, Size size) {
-  GLuint name = 0;
-  glGenTextures(1, &name);
-  glBindTexture(GL_TEXTURE_2D, name);
-  glTexStorage2D(GL_TEXTURE_2D, 1, format, size.width, size.height);
-  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
-  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-  return name;
-}
-
 }  // namespace
 
-GlObjects::GlObjects() {
-  planes_.reserve(max_kept_planes);
+GlStats gl_stats() noexcept {
+  const auto images = [](GlTransfer transfer) {
+    return images_by_transfer[static_cast<std::size_t>(transfer)].load();
+  };
+  return {images(GlTransfer::dma_buf), images(GlTransfer::pixel_buffer), images(GlTransfer::copy),
+          compiled_shaders()};
 }
+
+GlObjects::GlObjects(std::shared_ptr<gl::Worker> worker) : worker_(std::move(worker)) {}
 
 GlObjects::~GlObjects() {
   for (const Taps& taps : taps_)
     glDeleteTextures(1, &taps.texture);
-  for (const Plane& plane : planes_) {
-    glDeleteFramebuffers(1, &plane.framebuffer);
-    glDeleteTextures(1, &plane.texture);
-  }
 }
 
-// Finds or makes it, and leaves its texture bound.
-GlObjects::Plane& GlObjects::plane(std::size_t slot, std::uint32_t format, Size size) {
-  for (Plane& known : planes_) {
-    if (known.slot != slot || known.format != format || known.size != size) continue;
-    known.used = now_;
-    glBindTexture(GL_TEXTURE_2D, known.texture);
-    return known;
-  }
-  if (planes_.size() < max_kept_planes) planes_.emplace_back();
-  Plane& place = *std::ranges::min_element(planes_, {}, &Plane::used);
-  glDeleteFramebuffers(1, &place.framebuffer);
-  glDeleteTextures(1, &place.texture);
-  place = {slot, format, size, make_texture(format, size), 0, now_};
-  if (slot < first_target) return place;
-  glGenFramebuffers(1, &place.framebuffer);
-  glBindFramebuffer(GL_FRAMEBUFFER, place.framebuffer);
-  glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, place.texture, 0);
-  return place;
+bool GlObjects::stages(const GlRunOptions& options) const noexcept {
+  return options.rules.stages.value_or(!worker_->capabilities().is_software);
 }
 
 std::uint32_t GlObjects::taps(const GlProgram& program) {
@@ -121,78 +130,196 @@ std::uint32_t GlObjects::taps(const GlProgram& program) {
   return place.texture;
 }
 
-void GlObjects::upload(const GlProgram& program, const TensorMap& src) {
-  for (std::size_t i = 0; i < program.source_planes(); ++i) {
-    const MappedPlane& mapped = src.plane(i);
-    const std::size_t texel = texel_bytes(program.plan().src, i);
-    const Size size{static_cast<std::int32_t>(mapped.row_bytes / texel),
-                    static_cast<std::int32_t>(mapped.rows)};
-    glActiveTexture(GL_TEXTURE0 + static_cast<GLenum>(i));
-    plane(i, sized_formats[texel], size);
-    upload_plane(mapped, texel, size.width);
-  }
+void GlObjects::upload(const MappedPlane& plane, std::size_t texel_bytes, bool is_staged) {
+  constexpr auto direction = Staging::Direction::upload;
+  const std::size_t stride = target_row_bytes(plane);
+  const std::size_t size = stride * plane.rows;
+  const std::uint32_t name = is_staged ? staging_.take(direction, size) : 0;
+  if (name == 0) return fill_texture(plane, texel_bytes);
+  glBindBuffer(GL_PIXEL_UNPACK_BUFFER, name);
+  const auto bytes = map_staging(direction, size);
+  if (!bytes.empty()) copy_rows(plane.data, plane.stride_bytes, bytes.data(), stride, plane);
+  const bool is_whole = !bytes.empty() && unmap_staging(direction);
+  if (is_whole)
+    fill_texture({in_bound_buffer(0), nullptr, stride, plane.row_bytes, plane.rows}, texel_bytes);
+  glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+  staging_.release(name);
+  if (!is_whole) fill_texture(plane, texel_bytes);
 }
 
-Status GlObjects::draw(const GlProgram& program, const std::string& text, std::uint32_t taps,
-                       const Plane& target) {
+Result<TexelOrigin> GlObjects::bind_source(const GlRun& run, std::size_t index,
+                                           const GlRunOptions& options) {
+  const GlImage& src = run.src;
+  const std::size_t texel = texel_bytes(run.program->plan().src, index);
+  glActiveTexture(GL_TEXTURE0 + static_cast<GLenum>(index));
+  if (src.transfer() == GlTransfer::dma_buf) {
+    const ImagePlane& plane = src.plane(index);
+    const PlaneImport wanted =
+        describe_import(plane, texel, src.modifier(), worker_->capabilities().max_texture_size);
+    gl::DmaImages& images = gl::DmaImages::of(*plane.buffer, worker_);
+    HALYARD_TRY(const gl::DmaImage image, images.source(*plane.buffer, wanted.layout));
+    glBindTexture(GL_TEXTURE_2D, image.texture);
+    return wanted.origin;
+  }
+  const bool is_copy = src.transfer() == GlTransfer::copy;
+  const MappedPlane plane = is_copy ? src.map().plane(index) : bound_plane(src.plane(index));
+  textures_.find(
+      index, sized_formats[texel],
+      {static_cast<std::int32_t>(plane.row_bytes / texel), static_cast<std::int32_t>(plane.rows)});
+  if (is_copy) {
+    upload(plane, texel, stages(options));
+  } else {
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, src.buffer_object(index));
+    fill_texture(plane, texel);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+  }
+  return TexelOrigin{};
+}
+
+Result<GlObjects::Target> GlObjects::target(const GlRun& run, std::size_t index,
+                                            const GlRunOptions& options) {
+  const GlImage& dst = run.dst;
+  if (dst.transfer() == GlTransfer::dma_buf) {
+    const ImagePlane& plane = dst.plane(index);
+    const PlaneImport wanted = describe_import(plane, target_texel_bytes, dst.modifier(),
+                                               worker_->capabilities().max_texture_size);
+    gl::DmaImages& images = gl::DmaImages::of(*plane.buffer, worker_);
+    HALYARD_TRY(const gl::DmaImage image,
+                images.target(*plane.buffer, wanted.layout, options.target));
+    return Target{image.framebuffer,
+                  wanted.origin,
+                  {static_cast<std::int32_t>(plane.row_bytes / target_texel_bytes),
+                   static_cast<std::int32_t>(plane.rows)}};
+  }
+  const MappedPlane plane =
+      dst.transfer() == GlTransfer::copy ? dst.map().plane(index) : bound_plane(dst.plane(index));
+  const Size size{static_cast<std::int32_t>(target_row_bytes(plane) / target_texel_bytes),
+                  static_cast<std::int32_t>(plane.rows)};
+  const PlaneTexture& texture = textures_.find(PlaneTextures::first_target + index, GL_RGBA8, size);
+  return Target{texture.framebuffer, {}, size};
+}
+
+Status GlObjects::filter_rows(const GlProgram& program, std::uint32_t taps, TexelOrigins& origins) {
+  for (const RowPass& pass : program.row_passes()) {
+    glActiveTexture(GL_TEXTURE0 + static_cast<GLenum>(filtered_unit) +
+                    static_cast<GLenum>(pass.group));
+    const PlaneTexture& texture = textures_.find(PlaneTextures::first_filtered + pass.group,
+                                                 row_formats[pass.components], pass.size);
+    HALYARD_RETURN_IF_ERROR(
+        draw_target(program, pass.shader, taps, {texture.framebuffer, {}, pass.size}, origins));
+  }
+  return {};
+}
+
+Status GlObjects::draw_target(const GlProgram& program, const std::string& text, std::uint32_t taps,
+                              const Target& target, TexelOrigins& origins) {
   HALYARD_TRY(const Shader* const shader, shaders_.find(text));
   glActiveTexture(GL_TEXTURE0 + taps_unit);
   glBindTexture(GL_TEXTURE_2D, taps);
   glBindFramebuffer(GL_FRAMEBUFFER, target.framebuffer);
   glDisable(GL_DITHER);
-  glViewport(0, 0, target.size.width, target.size.height);
+  glEnable(GL_SCISSOR_TEST);
+  glScissor(target.origin.x, target.origin.y, target.size.width, target.size.height);
+  glViewport(target.origin.x, target.origin.y, target.size.width, target.size.height);
   glUseProgram(shader->name);
-  set_uniforms(*shader, program, {});
+  origins.target = target.origin;
+  set_uniforms(*shader, program, origins);
   glDrawArrays(GL_TRIANGLES, 0, 3);
   return {};
 }
 
-Status GlObjects::filter_rows(const GlProgram& program, std::uint32_t taps) {
-  for (const RowPass& pass : program.row_passes()) {
-    glActiveTexture(GL_TEXTURE0 + static_cast<GLenum>(filtered_unit) +
-                    static_cast<GLenum>(pass.group));
-    const Plane& target =
-        plane(first_filtered + pass.group, row_formats[pass.components], pass.size);
-    HALYARD_RETURN_IF_ERROR(draw(program, pass.shader, taps, target));
-  }
-  return {};
-}
-
-void GlObjects::read_back(const MappedPlane& plane, const Plane& target) {
-  const Size size = target.size;
-  glBindFramebuffer(GL_FRAMEBUFFER, target.framebuffer);
-  const auto row_bytes = static_cast<std::size_t>(size.width) * 4;
+// Reads the bound framebuffer into memory.
+void GlObjects::read_pixels(const MappedPlane& plane, Size size) {
+  const std::size_t row_bytes = target_row_bytes(plane);
   glPixelStorei(GL_PACK_ALIGNMENT, 4);
-  const bool is_direct = plane.row_bytes == row_bytes && plane.stride_bytes % 4 == 0;
-  glPixelStorei(GL_PACK_ROW_LENGTH, is_direct ? static_cast<GLint>(plane.stride_bytes / 4) : 0);
+  const bool is_direct =
+      plane.row_bytes == row_bytes && plane.stride_bytes % target_texel_bytes == 0;
+  glPixelStorei(GL_PACK_ROW_LENGTH,
+                is_direct ? static_cast<GLint>(plane.stride_bytes / target_texel_bytes) : 0);
   if (!is_direct) rows_.resize(row_bytes * plane.rows);
   glReadPixels(0, 0, size.width, size.height, GL_RGBA, GL_UNSIGNED_BYTE,
                is_direct ? plane.writable : rows_.data());
-  if (is_direct) return;
-  for (std::size_t y = 0; y < plane.rows; ++y)
-    std::memcpy(plane.writable + y * plane.stride_bytes, rows_.data() + y * row_bytes,
-                plane.row_bytes);
+  if (!is_direct) copy_rows(rows_.data(), row_bytes, plane.writable, plane.stride_bytes, plane);
 }
 
-Status GlObjects::run(const GlProgram& program, const TensorMap& src, const TensorMap& dst) {
+void GlObjects::read_back(GlRun& run, std::size_t index, const Target& target, bool is_staged) {
+  if (run.dst.transfer() == GlTransfer::dma_buf) return;
+  glBindFramebuffer(GL_FRAMEBUFFER, target.framebuffer);
+  if (run.dst.transfer() == GlTransfer::pixel_buffer) {
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, run.dst.buffer_object(index));
+    read_pixels(bound_plane(run.dst.plane(index)), target.size);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    return;
+  }
+  const MappedPlane& plane = run.dst.map().plane(index);
+  const std::size_t row_bytes = target_row_bytes(plane);
+  const std::size_t size = row_bytes * plane.rows;
+  const std::uint32_t name = is_staged ? staging_.take(Staging::Direction::read_back, size) : 0;
+  run.staged[index] = name;
+  if (name == 0) return read_pixels(plane, target.size);
+  glBindBuffer(GL_PIXEL_PACK_BUFFER, name);
+  read_pixels({nullptr, nullptr, row_bytes, row_bytes, plane.rows}, target.size);
+  glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+}
+
+Status GlObjects::draw(GlRun& run, const GlRunOptions& options) {
+  Status status = draw_all(run, options);
+  if (status) return status;
+  for (std::uint32_t& name : run.staged)
+    staging_.release(std::exchange(name, 0));
+  return status;
+}
+
+Status GlObjects::draw_all(GlRun& run, const GlRunOptions& options) {
+  const GlProgram& program = *run.program;
   static_cast<void>(check_errors(""));
   ++now_;
-  upload(program, src);
+  TexelOrigins origins;
+  for (std::size_t i = 0; i < program.source_planes(); ++i) {
+    HALYARD_TRY(origins.sources[i], bind_source(run, i, options));
+  }
   glActiveTexture(GL_TEXTURE0 + taps_unit);
   const std::uint32_t taps = this->taps(program);
-  HALYARD_RETURN_IF_ERROR(filter_rows(program, taps));
-  std::array<const Plane*, 4> targets{};
+  HALYARD_RETURN_IF_ERROR(filter_rows(program, taps, origins));
+  std::array<Target, 4> targets{};
   for (std::size_t i = 0; i < program.target_planes(); ++i) {
-    const MappedPlane& mapped = dst.plane(i);
-    const Size size{static_cast<std::int32_t>((mapped.row_bytes + 3) / 4),
-                    static_cast<std::int32_t>(mapped.rows)};
-    targets[i] = &plane(first_target + i, GL_RGBA8, size);
-    HALYARD_RETURN_IF_ERROR(draw(program, program.shader(i), taps, *targets[i]));
+    HALYARD_TRY(targets[i], target(run, i, options));
+    HALYARD_RETURN_IF_ERROR(draw_target(program, program.shader(i), taps, targets[i], origins));
   }
   HALYARD_RETURN_IF_ERROR(check_errors("opengl: a conversion failed"));
   for (std::size_t i = 0; i < program.target_planes(); ++i)
-    read_back(dst.plane(i), *targets[i]);
+    read_back(run, i, targets[i], stages(options));
   return check_errors("opengl: a result cannot be read");
+}
+
+Status GlObjects::copy_staged(std::uint32_t name, const MappedPlane& plane) {
+  constexpr auto direction = Staging::Direction::read_back;
+  const std::size_t row_bytes = target_row_bytes(plane);
+  glBindBuffer(GL_PIXEL_PACK_BUFFER, name);
+  const auto bytes = map_staging(direction, row_bytes * plane.rows);
+  if (!bytes.empty()) copy_rows(bytes.data(), row_bytes, plane.writable, plane.stride_bytes, plane);
+  const bool is_whole = !bytes.empty() && unmap_staging(direction);
+  glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+  if (is_whole) return {};
+  return fail(Errc::device, "opengl: the driver lost a result");
+}
+
+Status GlObjects::complete(GlRun& run) {
+  const bool has_dma_buf =
+      run.src.transfer() == GlTransfer::dma_buf || run.dst.transfer() == GlTransfer::dma_buf;
+  // Pixel buffers need no wait: their next use by the CPU waits, and the GPU works in order.
+  has_dma_buf ? glFinish() : glFlush();
+  Status out;
+  for (std::size_t i = 0; i < run.staged.size(); ++i) {
+    if (run.staged[i] == 0) continue;
+    const Status copied = copy_staged(run.staged[i], run.dst.map().plane(i));
+    staging_.release(std::exchange(run.staged[i], 0));
+    if (out) out = copied;
+  }
+  const Status status = check_errors("opengl: a conversion failed");
+  count(run.src);
+  count(run.dst);
+  return out ? status : out;
 }
 
 }  // namespace halyard::image

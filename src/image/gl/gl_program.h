@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "image/backend.h"
-#include "image/gl/affine_rows.h"
+#include "image/gl/shader/affine_rows.h"
 #include "image/gl/shader/shader_text.h"
-#include "image/gl/source_layout.h"
-#include "image/gl/tap_table.h"
+#include "image/gl/shader/source_layout.h"
+#include "image/gl/shader/tap_table.h"
 
 namespace halyard::image {
 

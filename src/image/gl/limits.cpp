@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "image/gl/affine_rows.h"
-#include "image/gl/source_layout.h"
-#include "image/gl/tap_table.h"
+#include "image/gl/shader/affine_rows.h"
+#include "image/gl/shader/source_layout.h"
+#include "image/gl/shader/tap_table.h"
 
 namespace halyard::image {
 namespace {

@@ -3,10 +3,14 @@
 
 #include <epoxy/gl.h>
 
+#include <atomic>
+
 #include "base/text/format_error.h"
 
 namespace halyard::image {
 namespace {
+
+std::atomic<std::uint64_t> compiled{0};
 
 std::string log_of(GLuint name, bool is_program) {
   std::array<char, 1024> text{};
@@ -81,11 +85,16 @@ Result<const Shader*> Shaders::find(const std::string& fragment_text) {
   const auto known = known_.find(fragment_text);
   if (known != known_.end()) return &known->second;
   Shader made;
+  ++compiled;
   HALYARD_TRY(made.name, link(fragment_text));
   for (std::size_t i = 0; i < made.locations.size(); ++i)
     made.locations[i] = glGetUniformLocation(made.name, uniform_name(static_cast<Uniform>(i)));
   set_units(made);
   return &known_.emplace(fragment_text, made).first->second;
+}
+
+std::uint64_t compiled_shaders() noexcept {
+  return compiled.load();
 }
 
 }  // namespace halyard::image

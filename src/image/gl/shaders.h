@@ -39,4 +39,7 @@ class Shaders {
   std::unordered_map<std::string, Shader> known_;
 };
 
+/// Shaders compiled since the start of the process. Thread-safe.
+std::uint64_t compiled_shaders() noexcept;
+
 }  // namespace halyard::image

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "image/cpu/resample/filter_kernel.h"
-#include "image/gl/source_layout.h"
+#include "image/gl/shader/source_layout.h"
 
 namespace halyard::image {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "image/gl/source_layout.h"
+#include "image/gl/shader/source_layout.h"
 
 namespace halyard::image {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "image/gl/shader/store_text.h"
-#include "image/gl/tap_table.h"
+#include "image/gl/shader/tap_table.h"
 #include "image/plan.h"
 
 namespace halyard::image {

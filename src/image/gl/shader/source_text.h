@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "image/gl/tap_table.h"
+#include "image/gl/shader/tap_table.h"
 #include "image/plan.h"
 
 namespace halyard::image {

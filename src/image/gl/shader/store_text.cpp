@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "image/gl/source_layout.h"
+#include "image/gl/shader/source_layout.h"
 
 namespace halyard::image {
 namespace {

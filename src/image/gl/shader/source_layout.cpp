@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "image/gl/source_layout.h"
+#include "image/gl/shader/source_layout.h"
 
 #include <algorithm>
 

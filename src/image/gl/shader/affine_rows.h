@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "image/gl/source_layout.h"
+#include "image/gl/shader/source_layout.h"
 #include "image/plan.h"
 
 namespace halyard::image {

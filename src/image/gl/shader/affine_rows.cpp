@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "image/gl/affine_rows.h"
+#include "image/gl/shader/affine_rows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,12 +16,12 @@ constexpr double one = 4294967296.0;  // 2^32
 constexpr double tie = 2 / one;
 constexpr double max_position = 1 << 29;
 
-struct Fixed {
+struct PositionParts {
   std::int32_t whole = 0;
   std::uint32_t fraction = 0;
 };
 
-Fixed to_fixed(double value) noexcept {
+PositionParts position_parts(double value) noexcept {
   const std::int64_t bits = std::llround(value * one);
   return {static_cast<std::int32_t>(bits >> 32), static_cast<std::uint32_t>(bits)};
 }
@@ -50,7 +50,7 @@ std::vector<std::uint32_t> affine_rows(const Plan& plan, std::int32_t width) {
   std::vector<std::uint32_t> out(row * affine_row_count);
   const auto& m = inverse(*plan.affine).m;
   const auto put = [&](std::size_t index, std::size_t first_row, double value) {
-    const Fixed f = to_fixed(value);
+    const PositionParts f = position_parts(value);
     out[first_row * row + index] = static_cast<std::uint32_t>(f.whole);
     out[(first_row + 1) * row + index] = f.fraction;
   };
@@ -95,7 +95,7 @@ std::int64_t max_affine_samples(const Plan& plan) noexcept {
 AffineNumbers affine_numbers(const Plan& plan) noexcept {
   AffineNumbers out;
   const auto put = [&](std::size_t index, double value) {
-    const Fixed f = to_fixed(value);
+    const PositionParts f = position_parts(value);
     out.whole[index] = f.whole;
     out.fraction[index] = f.fraction;
   };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "image/gl/tap_table.h"
+#include "image/gl/shader/tap_table.h"
 
 #include <algorithm>
 #include <bit>
 
 #include "image/cpu/resample/axes.h"
 #include "image/cpu/resample/taps.h"
-#include "image/gl/affine_rows.h"
+#include "image/gl/shader/affine_rows.h"
 
 namespace halyard::image {
 namespace {
