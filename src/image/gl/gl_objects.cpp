@@ -106,6 +106,7 @@ GlObjects::GlObjects(std::shared_ptr<gl::Worker> worker) : worker_(std::move(wor
 GlObjects::~GlObjects() {
   for (const Taps& taps : taps_)
     glDeleteTextures(1, &taps.texture);
+  glDeleteFramebuffers(1, &joint_framebuffer_);
 }
 
 bool GlObjects::stages(const GlRunOptions& options) const noexcept {
@@ -196,7 +197,7 @@ Result<GlObjects::Target> GlObjects::target(const GlRun& run, std::size_t index,
   const Size size{static_cast<std::int32_t>(target_row_bytes(plane) / target_texel_bytes),
                   static_cast<std::int32_t>(plane.rows)};
   const PlaneTexture& texture = textures_.find(PlaneTextures::first_target + index, GL_RGBA8, size);
-  return Target{texture.framebuffer, {}, size};
+  return Target{texture.framebuffer, {}, size, texture.texture};
 }
 
 Status GlObjects::filter_rows(const GlProgram& program, std::uint32_t taps, TexelOrigins& origins) {
@@ -206,9 +207,22 @@ Status GlObjects::filter_rows(const GlProgram& program, std::uint32_t taps, Texe
     const PlaneTexture& texture = textures_.find(PlaneTextures::first_filtered + pass.group,
                                                  row_formats[pass.components], pass.size);
     HALYARD_RETURN_IF_ERROR(
-        draw_target(program, pass.shader, taps, {texture.framebuffer, {}, pass.size}, origins));
+        draw_target(program, pass.shader, taps, {texture.framebuffer, {}, pass.size, 0}, origins));
   }
   return {};
+}
+
+GlObjects::Target GlObjects::join(PlaneRange planes, const Targets& targets) {
+  constexpr std::array<GLenum, 4> attachments = {GL_COLOR_ATTACHMENT0, GL_COLOR_ATTACHMENT1,
+                                                 GL_COLOR_ATTACHMENT2, GL_COLOR_ATTACHMENT3};
+  if (joint_framebuffer_ == 0) glGenFramebuffers(1, &joint_framebuffer_);
+  glBindFramebuffer(GL_FRAMEBUFFER, joint_framebuffer_);
+  for (std::size_t i = 0; i < attachments.size(); ++i) {
+    const GLuint texture = i < planes.count ? targets[planes.first + i].texture : 0;
+    glFramebufferTexture2D(GL_FRAMEBUFFER, attachments[i], GL_TEXTURE_2D, texture, 0);
+  }
+  glDrawBuffers(static_cast<GLsizei>(planes.count), attachments.data());
+  return {joint_framebuffer_, {}, targets[planes.first].size, 0};
 }
 
 Status GlObjects::draw_target(const GlProgram& program, const std::string& text, std::uint32_t taps,
@@ -281,10 +295,15 @@ Status GlObjects::draw_all(GlRun& run, const GlRunOptions& options) {
   glActiveTexture(GL_TEXTURE0 + taps_unit);
   const std::uint32_t taps = this->taps(program);
   HALYARD_RETURN_IF_ERROR(filter_rows(program, taps, origins));
-  std::array<Target, 4> targets{};
+  Targets targets{};
   for (std::size_t i = 0; i < program.target_planes(); ++i) {
     HALYARD_TRY(targets[i], target(run, i, options));
-    HALYARD_RETURN_IF_ERROR(draw_target(program, program.shader(i), taps, targets[i], origins));
+  }
+  const bool is_import = run.dst.transfer() == GlTransfer::dma_buf;
+  for (const auto& [planes, text] : is_import ? program.separate_draws() : program.joint_draws()) {
+    const Target& one = targets[planes.first];
+    HALYARD_RETURN_IF_ERROR(
+        draw_target(program, text, taps, planes.count == 1 ? one : join(planes, targets), origins));
   }
   HALYARD_RETURN_IF_ERROR(check_errors("opengl: a conversion failed"));
   for (std::size_t i = 0; i < program.target_planes(); ++i)

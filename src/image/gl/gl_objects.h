@@ -74,7 +74,9 @@ class GlObjects {
     std::uint32_t framebuffer = 0;
     TexelOrigin origin;
     Size size;
+    std::uint32_t texture = 0;  ///< of this plane alone; none of imports
   };
+  using Targets = std::array<Target, 4>;  ///< of the planes
 
   Status draw_all(GlRun& run, const GlRunOptions& options);
   std::uint32_t taps(const GlProgram& program);
@@ -85,6 +87,8 @@ class GlObjects {
   Result<Target> target(const GlRun& run, std::size_t index, const GlRunOptions& options);
   /// The first of two passes.
   Status filter_rows(const GlProgram& program, std::uint32_t taps, TexelOrigins& origins);
+  /// One framebuffer over the textures of several planes.
+  Target join(PlaneRange planes, const Targets& targets);
   Status draw_target(const GlProgram& program, const std::string& text, std::uint32_t taps,
                      const Target& target, TexelOrigins& origins);
   void read_back(GlRun& run, std::size_t index, const Target& target, bool is_staged);
@@ -96,6 +100,7 @@ class GlObjects {
   PlaneTextures textures_;
   Staging staging_;
   std::vector<Taps> taps_;
+  std::uint32_t joint_framebuffer_ = 0;
   std::vector<std::byte> rows_;  ///< of a target whose rows do not fit the destination's
   std::uint64_t now_ = 0;        ///< counts runs
 };

@@ -27,8 +27,21 @@ GlProgram::GlProgram(const Plan& plan)
     const ChannelSite* const site = first_in_group(plan.src, group);
     if (site != nullptr) add_group(group, *site);
   }
+  add_draws();
+}
+
+void GlProgram::add_draws() {
+  const auto draw = [this](PlaneRange planes) {
+    return PlaneDraw{planes, fragment_shader_text(plan_, taps_, planes)};
+  };
   for (std::size_t plane = 0; plane < target_planes_; ++plane)
-    shaders_[plane] = fragment_shader_text(plan, taps_, {plane, 1});
+    separate_draws_.push_back(draw({plane, 1}));
+  PlaneRange planes{0, 0};
+  for (std::size_t next = 0; next < target_planes_; next += planes.count) {
+    planes = planes_alike(plan_.dst, next);
+    joint_draws_.push_back(planes.count == 1 ? separate_draws_[next] : draw(planes));
+  }
+  if (joint_draws_.size() == separate_draws_.size()) joint_draws_.clear();
 }
 
 void GlProgram::add_group(std::size_t group, const ChannelSite& site) {

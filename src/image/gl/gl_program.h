@@ -25,6 +25,12 @@ struct RowPass {
   std::string shader;
 };
 
+/// A draw that makes planes of the destination.
+struct PlaneDraw {
+  PlaneRange planes;
+  std::string shader;
+};
+
 /// Immutable. Its id names it to the objects that a context keeps for it.
 class GlProgram final : public BackendProgram {
  public:
@@ -43,13 +49,18 @@ class GlProgram final : public BackendProgram {
   std::size_t target_planes() const noexcept { return target_planes_; }
   /// Empty where one pass does all.
   std::span<const RowPass> row_passes() const noexcept { return row_passes_; }
-  /// The fragment shader of a plane of the destination.
-  const std::string& shader(std::size_t plane) const noexcept { return shaders_[plane]; }
+  /// The draws that make all planes: one for each, or one for all that are alike, which computes
+  /// their pixels once. That one needs a texture of its own for each plane.
+  std::span<const PlaneDraw> separate_draws() const noexcept { return separate_draws_; }
+  std::span<const PlaneDraw> joint_draws() const noexcept {
+    return joint_draws_.empty() ? separate_draws_ : joint_draws_;
+  }
   /// Unique in the process.
   std::uint64_t id() const noexcept { return id_; }
 
  private:
   void add_group(std::size_t group, const ChannelSite& site);
+  void add_draws();
 
   Plan plan_;
   TapTable taps_;
@@ -58,7 +69,8 @@ class GlProgram final : public BackendProgram {
   std::size_t source_planes_;
   std::size_t target_planes_;
   std::vector<RowPass> row_passes_;
-  std::array<std::string, 4> shaders_;
+  std::vector<PlaneDraw> separate_draws_;
+  std::vector<PlaneDraw> joint_draws_;  ///< empty if no planes are alike
   std::uint64_t id_;
 };
 
