@@ -44,7 +44,7 @@ export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions
 export TBB_ENABLE_SANITIZERS := 1
 export TSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/tsan.supp:history_size=4
 
-.PHONY: help deps build test vm demo bench check asan attack tsan aarch64 clang coverage format
+.PHONY: help deps build test vm gl demo bench check asan attack tsan aarch64 clang coverage format
 .PHONY: mutants install wheel wheels clean
 
 help: ## This list
@@ -78,6 +78,14 @@ vm: ## Run the tests in a machine that has devices (tests/vm); none may be skipp
 	  $(if $(filter release,$(VM_PRESET)),-DHALYARD_WERROR=$(WERROR)) $(CMAKE_FLAGS)
 	@cmake --build $(VM_BUILD) -j $(JOBS) --target $(VM_SUITES:%=halyard_test_%)
 	@tests/vm/run.sh $(VM_BUILD) --suites '$(VM_SUITES)' $(VM_FLAGS)
+
+gl: ## Test OpenGL on a driver that imports DMA-BUFs, here and in that machine
+	@scripts/install-deps.sh test
+	@scripts/install-deps.sh vm || true
+	@cmake --preset $(VM_PRESET) -DHALYARD_TESTS=ON \
+	  $(if $(filter release,$(VM_PRESET)),-DHALYARD_WERROR=$(WERROR)) $(CMAKE_FLAGS)
+	@cmake --build $(VM_BUILD) -j $(JOBS) --target halyard_test_gl halyard_test_image
+	@tests/vm/gl.sh $(VM_BUILD)
 
 # A first build compiles only the program, in the fastest way; `make build` and others compile it
 # again with the usual options. A folder that has such a build keeps it.

@@ -103,13 +103,16 @@ struct Convert {
 class ConvertPlan {
  public:
   const Placement& placement() const noexcept;
-  /// "opengl", "g2d" or "cpu".
+  /// "opengl", "g2d" or "cpu": what runs the plan on the request's tensors. Tensors in other memory
+  /// may get another backend.
   std::string_view backend() const noexcept;
 
  private:
   friend class Processor;
-  explicit ConvertPlan(std::shared_ptr<const image::CompiledPlan> compiled) noexcept;
+  ConvertPlan(std::shared_ptr<const image::CompiledPlan> compiled,
+              std::string_view backend) noexcept;
   std::shared_ptr<const image::CompiledPlan> compiled_;
+  std::string_view backend_;
 };
 
 /// Options of Processor::create().
@@ -122,8 +125,9 @@ struct ProcessorOptions {
   ColorimetryMode colorimetry_mode = ColorimetryMode::fast;
 };
 
-/// Converts images. Chooses the first backend that supports the request, in the order OpenGL, G2D,
-/// CPU (HALYARD_FORCE_BACKEND selects one; OpenGL runs only where it does). The CPU supports every
+/// Converts images. Chooses the first backend that supports the request and reaches its tensors, in
+/// the order OpenGL, G2D, CPU (HALYARD_FORCE_BACKEND selects one; OpenGL runs only where it does,
+/// and G2D then also scales and converts YUV, with a rounding of its own). The CPU supports every
 /// legal request.
 ///
 /// Sources: u8 in every format, u16 grey and Bayer. Bayer mosaics are demosaiced bilinearly: a
@@ -178,7 +182,7 @@ class Processor {
   Result<ConvertPlan> plan(const Convert& request);
   /// Runs a plan from `src` to `dst`. Errors: invalid_argument (a tensor's size, format, dtype,
   /// orientation, colorimetry or quantization is not the plan's; the tensors share bytes),
-  /// no_memory, those of mapping.
+  /// unsupported (no backend of this processor serves these tensors), no_memory, those of mapping.
   Result<Placement> run(const ConvertPlan& plan, const Tensor& src, const Tensor& dst);
 
   /// Runs all requests together; their strips are distributed over the threads. Requests with the
@@ -221,8 +225,8 @@ class Processor {
   /// Has no effect while HALYARD_COLORIMETRY is set.
   void set_colorimetry_mode(ColorimetryMode mode) noexcept;
 
-  /// Describes which backend would run the request, and why each backend before it declined. One
-  /// line per backend.
+  /// Describes which backend would run the request on its tensors, and why each backend before it
+  /// declined. One line per backend.
   Result<std::string> explain(const Convert& request) const;
 
  private:

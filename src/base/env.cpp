@@ -14,24 +14,12 @@
 namespace halyard {
 namespace {
 
-constexpr std::array<std::string_view, 18> names = {"TENSOR_FORCE_MEM",
-                                                    "TENSOR_DMA_HEAP",
-                                                    "DISABLE_G2D",
-                                                    "DISABLE_GL",
-                                                    "DISABLE_CPU",
-                                                    "FORCE_BACKEND",
-                                                    "FORCE_TRANSFER",
-                                                    "OPENGL_RENDERSURFACE",
-                                                    "PROTO_COMPUTE",
-                                                    "TESTDATA_DIR",
-                                                    "COLORIMETRY",
-                                                    "NV_CONVERT_PATH",
-                                                    "ALLOW_SOFTWARE_GL",
-                                                    "OPENVINO_DIR",
-                                                    "LOG",
-                                                    "SHM_DIR",
-                                                    "SHM_GROUP",
-                                                    "NAMESPACE"};
+constexpr std::array<std::string_view, 19> names = {
+    "TENSOR_FORCE_MEM",  "TENSOR_DMA_HEAP", "DISABLE_G2D",    "DISABLE_GL",
+    "DISABLE_CPU",       "FORCE_BACKEND",   "FORCE_TRANSFER", "OPENGL_RENDERSURFACE",
+    "PROTO_COMPUTE",     "TESTDATA_DIR",    "COLORIMETRY",    "NV_CONVERT_PATH",
+    "ALLOW_SOFTWARE_GL", "OPENVINO_DIR",    "G2D_LIBRARY",    "LOG",
+    "SHM_DIR",           "SHM_GROUP",       "NAMESPACE"};
 
 std::optional<std::string> read(std::string_view name) {
   for (const char* prefix : {"HALYARD_", "EDGEFIRST_"}) {
@@ -92,6 +80,8 @@ Environment read_environment() {
   e.allow_software_gl = read_flag("ALLOW_SOFTWARE_GL");
   e.openvino_dir = read("OPENVINO_DIR");
   if (e.openvino_dir && e.openvino_dir->empty()) e.openvino_dir.reset();
+  e.g2d_library = read("G2D_LIBRARY");
+  if (e.g2d_library && e.g2d_library->empty()) e.g2d_library.reset();
   e.testdata_dir = read("TESTDATA_DIR");
   e.shm_dir = read("SHM_DIR");
   if (e.shm_dir && e.shm_dir->empty()) e.shm_dir.reset();

@@ -27,6 +27,7 @@ struct Environment {
   std::optional<std::string> nv_convert_path;  ///< lower case
   bool allow_software_gl = false;
   std::optional<std::string> openvino_dir;  ///< as written, never empty
+  std::optional<std::string> g2d_library;   ///< as written, never empty
   std::optional<std::string> testdata_dir;
   std::optional<std::string> shm_dir;  ///< as written, never empty, as the two below
   std::optional<std::string> shm_group;

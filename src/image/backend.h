@@ -46,8 +46,13 @@ struct Job {
 
 /// Executes checked plans. Every backend guarantees:
 /// - supports() is pure: it touches no pixel, no device and no state, and gives a reason.
-/// - A plan that supports() accepts is computed as defined in plan.h: 8-bit results are within 1
-/// code of the formulas. A backend that cannot guarantee this declines.
+/// - serves() declines tensors of an accepted plan that the backend cannot reach: their memory,
+/// strides or offsets. It touches no pixel. It may ask a device once for each buffer, and keeps the
+/// answer on the buffer. It allocates nothing for buffers that it knows.
+/// - A plan that supports() accepts, on tensors that serves() accepts, is computed as defined in
+/// plan.h: 8-bit results are within 1 code of the formulas. A backend that cannot guarantee this
+/// declines. Only where HALYARD_FORCE_BACKEND names it, it may accept more in
+/// ColorimetryMode::fast; docs/conversion.md tells what.
 /// - submit() may return before the pixels are written; finish() waits for all that was submitted.
 /// What the jobs point to outlives finish().
 /// - The jobs of one submit() may run in any order; they share no destination bytes.
@@ -60,6 +65,11 @@ class ImageBackend {
   /// Its name in HALYARD_FORCE_BACKEND.
   virtual std::string_view name() const noexcept = 0;
   virtual Verdict supports(const Plan& plan) const noexcept = 0;
+  /// `src` and `dst` fit the plan; `dst` may be a plain tensor, as in Job.
+  virtual Verdict serves(const Plan& /*plan*/, const Tensor& /*src*/,
+                         const Tensor& /*dst*/) const noexcept {
+    return Verdict::accept();
+  }
   /// Errors: no_memory.
   virtual Result<std::shared_ptr<const BackendProgram>> compile(const Plan& plan) const = 0;
   /// Errors: those of mapping, no_memory, device.

@@ -6,6 +6,7 @@
 
 #include "base/text/format_error.h"
 #include "image/cpu/cpu_backend.h"
+#include "image/g2d/g2d_backend.h"
 #ifdef HALYARD_HAVE_GL
 #include "image/gl/gl_backend.h"
 #endif
@@ -13,8 +14,11 @@
 namespace halyard::image {
 
 namespace {
+#ifndef HALYARD_HAVE_GL
 constexpr const char* not_built = "not built into this library";
-}
+#endif
+constexpr const char* another_forced = "HALYARD_FORCE_BACKEND names another backend";
+}  // namespace
 
 Error at_request(std::size_t index, const Error& error) {
   return make_error(error.code, error.what,
@@ -25,14 +29,12 @@ Error at_request(std::size_t index, const Error& error) {
 
 Result<Dispatch> Dispatch::create(unsigned threads, const Environment& env) {
   Dispatch out;
-  out.forced_ = env.force_backend;
   out.add_opengl(env);
-  out.candidates_[1] = {"g2d", nullptr,
-                        env.disable_g2d ? "switched off by HALYARD_DISABLE_G2D" : not_built};
+  out.add_g2d(env);
   out.candidates_[2] = {"cpu", nullptr, "switched off by HALYARD_DISABLE_CPU"};
   if (!env.disable_cpu || env.force_backend == "cpu")
     out.candidates_[2].backend = std::make_unique<CpuBackend>(threads);
-  HALYARD_RETURN_IF_ERROR(out.check_forced());
+  if (env.force_backend) HALYARD_RETURN_IF_ERROR(out.keep_only(*env.force_backend));
   return out;
 }
 
@@ -56,34 +58,51 @@ void Dispatch::add_opengl(const Environment& env) {
 #endif
 }
 
-Status Dispatch::check_forced() const {
-  if (!forced_) return {};
-  for (const Candidate& candidate : candidates_) {
-    if (candidate.name != *forced_) continue;
-    if (candidate.backend) return {};
-    return fail(Errc::unsupported, "HALYARD_FORCE_BACKEND: must name an available backend",
-                "{}: {}", *forced_, candidate.absent);
+void Dispatch::add_g2d(const Environment& env) {
+  Candidate& g2d = candidates_[1];
+  g2d.name = "g2d";
+  const bool forced = env.force_backend == "g2d";
+  if (!forced && (env.disable_g2d || env.force_backend)) {
+    g2d.absent = env.disable_g2d ? "switched off by HALYARD_DISABLE_G2D" : another_forced;
+    return;
   }
-  return fail(Errc::unsupported, "HALYARD_FORCE_BACKEND: must be opengl, g2d or cpu", "it is {}",
-              *forced_);
+  auto made = G2dBackend::create(env.g2d_library.value_or("libg2d.so.2"), forced);
+  if (made) {
+    g2d.backend = std::move(*made);
+  } else {
+    g2d.absent = made.error().message();
+  }
 }
 
-const char* Dispatch::reason_against(const Candidate& candidate, const Plan& plan) const {
-  if (!candidate.backend) return candidate.absent.c_str();
-  if (forced_ && *forced_ != candidate.name) return "HALYARD_FORCE_BACKEND names another backend";
-  const Verdict verdict = candidate.backend->supports(plan);
-  return verdict ? nullptr : verdict.reason();
+Status Dispatch::keep_only(const std::string& forced) {
+  const Candidate* kept = nullptr;
+  for (Candidate& candidate : candidates_) {
+    if (candidate.name == forced) {
+      kept = &candidate;
+    } else if (candidate.backend) {
+      candidate.backend.reset();
+      candidate.absent = another_forced;
+    }
+  }
+  if (kept == nullptr) {
+    return fail(Errc::unsupported, "HALYARD_FORCE_BACKEND: must be opengl, g2d or cpu", "it is {}",
+                forced);
+  }
+  if (kept->backend) return {};
+  return fail(Errc::unsupported, "HALYARD_FORCE_BACKEND: must name an available backend", "{}: {}",
+              forced, kept->absent);
 }
 
-std::optional<std::size_t> Dispatch::choose(const Plan& plan, std::string* report) const {
+std::optional<std::size_t> Dispatch::explain(const Plan& plan, const Tensor& src, const Tensor& dst,
+                                             std::string& report) const {
   for (std::size_t number = 0; number < count; ++number) {
     const Candidate& candidate = candidates_[number];
-    const char* reason = reason_against(candidate, plan);
-    if (report != nullptr) {
-      *report += fmt::format("{}{}: {}", report->empty() ? "" : "\n", candidate.name,
-                             reason == nullptr ? "runs it" : reason);
-    }
-    if (reason == nullptr) return number;
+    Verdict verdict = Verdict::decline(candidate.absent.c_str());
+    if (candidate.backend) verdict = candidate.backend->supports(plan);
+    if (verdict) verdict = candidate.backend->serves(plan, src, dst);
+    report += fmt::format("{}{}: {}", report.empty() ? "" : "\n", candidate.name,
+                          verdict ? "runs it" : verdict.reason());
+    if (verdict) return number;
   }
   return std::nullopt;
 }

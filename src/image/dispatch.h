@@ -20,14 +20,15 @@ class Dispatch {
   /// Errors: unsupported (force_backend names an absent backend, or no backend's name).
   static Result<Dispatch> create(unsigned threads, const Environment& env);
 
-  /// Number of the first backend that accepts the plan; none if none does. If `report` is given,
-  /// one line is appended for each backend asked.
-  std::optional<std::size_t> choose(const Plan& plan, std::string* report = nullptr) const;
   static constexpr std::size_t count = 3;
   /// Null if the backend is absent.
   ImageBackend* backend(std::size_t number) const noexcept {
     return candidates_[number].backend.get();
   }
+  /// Number of the first backend that accepts the plan and serves the tensors; none if none does.
+  /// Appends one line to `report` for each backend asked.
+  std::optional<std::size_t> explain(const Plan& plan, const Tensor& src, const Tensor& dst,
+                                     std::string& report) const;
 
  private:
   /// A backend, or the reason why it is absent.
@@ -37,11 +38,11 @@ class Dispatch {
     std::string absent = {};
   };
   void add_opengl(const Environment& env);
-  Status check_forced() const;
-  const char* reason_against(const Candidate& candidate, const Plan& plan) const;
+  void add_g2d(const Environment& env);
+  /// Removes all backends but the forced one. Errors: those of create().
+  Status keep_only(const std::string& forced);
 
   std::array<Candidate, count> candidates_;
-  std::optional<std::string> forced_;
 };
 
 /// The error of one of several requests: the request's index is put in front of its detail.

@@ -2,15 +2,15 @@
 // PlanCache: compiled plans of the last few geometries, found by everything that a plan depends on.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "halyard/image.h"
-#include "image/backend.h"
+#include "image/dispatch.h"
 #include "image/plan.h"
 
 namespace halyard::image {
@@ -46,15 +46,15 @@ std::tuple<Word...> copy_request_key(const std::tuple<const Word&...>& request) 
 }
 using RequestKey = decltype(copy_request_key(request_key_of(Convert{})));
 
-/// A plan and the program that its backend compiled. Immutable, so that threads may share it.
+/// A plan and its programs. Immutable, so that threads may share it.
 struct CompiledPlan {
   TensorKey src;
   TensorKey dst;
   RequestKey request;
   Plan plan;
-  std::shared_ptr<const BackendProgram> program;
-  std::size_t backend = 0;  ///< Dispatch's number of the backend that compiled it
-  std::string_view backend_name = {};
+  /// One of each backend that accepts the plan, by Dispatch's numbers; null: it declines. The
+  /// tensors of a run decide which one runs.
+  std::array<std::shared_ptr<const BackendProgram>, Dispatch::count> programs = {};
 };
 using CompiledPtr = std::shared_ptr<const CompiledPlan>;
 

@@ -21,14 +21,14 @@ std::string to_text(const image::ImageSpec& image) {
                      image.size.width, image.size.height);
 }
 
-void describe(trace::Span& span, const image::CompiledPlan& compiled) {
+void describe(trace::Span& span, const image::CompiledPlan& compiled, std::string_view backend) {
   if (!trace::is_active()) return;
   span.arg("src", to_text(compiled.plan.src));
   span.arg("dst", to_text(compiled.plan.dst));
   const Region& content = compiled.plan.content;
   span.arg("content",
            fmt::format("{}x{} at ({}, {})", content.width, content.height, content.x, content.y));
-  span.arg("backend", compiled.backend_name);
+  span.arg("backend", backend);
 }
 
 // The destination may be a plain tensor where the plan saw an image, or the other way round.
@@ -71,20 +71,29 @@ Result<ModeSetting> ModeSetting::create(ColorimetryMode asked, const Environment
 Result<image::CompiledPtr> Processor::Impl::compile_new(const Convert& request, const Tensor& src,
                                                         const Tensor& dst) const {
   HALYARD_TRY(image::Plan plan, image::make_plan(request, src, dst, mode.mode()));
-  const std::optional<std::size_t> chosen = dispatch.choose(plan);
-  if (!chosen) {
-    std::string report;
-    dispatch.choose(plan, &report);
-    std::replace(report.begin(), report.end(), '\n', ';');
-    return make_error(Errc::unsupported, "convert: no backend takes this request",
-                      std::move(report));
+  image::CompiledPlan compiled{image::TensorKey(src), image::TensorKey(dst),
+                               image::copy_request_key(image::request_key_of(request)),
+                               std::move(plan)};
+  bool accepted = false;
+  for (std::size_t number = 0; number < image::Dispatch::count; ++number) {
+    const image::ImageBackend* backend = dispatch.backend(number);
+    if (backend == nullptr || !backend->supports(compiled.plan)) continue;
+    HALYARD_TRY(compiled.programs[number], backend->compile(compiled.plan));
+    accepted = true;
   }
-  const image::ImageBackend& backend = *dispatch.backend(*chosen);
-  HALYARD_TRY(auto program, backend.compile(plan));
-  return std::make_shared<const image::CompiledPlan>(
-      image::CompiledPlan{image::TensorKey(src), image::TensorKey(dst),
-                          image::copy_request_key(image::request_key_of(request)), std::move(plan),
-                          std::move(program), *chosen, backend.name()});
+  if (!accepted) return refusal(compiled.plan, src, dst);
+  return std::make_shared<const image::CompiledPlan>(std::move(compiled));
+}
+
+Error Processor::Impl::refusal(const image::Plan& plan, const Tensor& src,
+                               const Tensor& dst) const {
+  std::string report;
+  const bool elsewhere = dispatch.explain(plan, src, dst, report).has_value();
+  std::replace(report.begin(), report.end(), '\n', ';');
+  return make_error(Errc::unsupported,
+                    elsewhere ? "plan: its backends must be available in this processor"
+                              : "convert: no backend takes this request",
+                    std::move(report));
 }
 
 Result<const image::CompiledPtr*> Processor::Impl::compile(const Convert& request,
@@ -94,16 +103,24 @@ Result<const image::CompiledPtr*> Processor::Impl::compile(const Convert& reques
   return &cache.add(std::move(compiled));
 }
 
-Status Processor::Impl::run_one(const image::CompiledPlan& compiled, const Tensor& src,
-                                const Tensor& dst) {
-  image::ImageBackend* backend = dispatch.backend(compiled.backend);
-  if (backend == nullptr) {
-    return fail(Errc::unsupported, "plan: its backend must be available in this processor", "{}",
-                compiled.backend_name);
+Result<std::size_t> Processor::Impl::route(const image::CompiledPlan& compiled, const Tensor& src,
+                                           const Tensor& dst) const {
+  for (std::size_t number = 0; number < image::Dispatch::count; ++number) {
+    const image::ImageBackend* backend = dispatch.backend(number);
+    if (backend != nullptr && compiled.programs[number] &&
+        backend->serves(compiled.plan, src, dst)) {
+      return number;
+    }
   }
-  const image::Job job{&compiled.plan, compiled.program.get(), &src, &dst};
-  HALYARD_RETURN_IF_ERROR(backend->submit({&job, 1}));
-  return backend->finish();
+  return refusal(compiled.plan, src, dst);
+}
+
+Status Processor::Impl::run_one(const image::CompiledPlan& compiled, std::size_t number,
+                                const Tensor& src, const Tensor& dst) {
+  image::ImageBackend& backend = *dispatch.backend(number);
+  const image::Job job{&compiled.plan, compiled.programs[number].get(), &src, &dst};
+  HALYARD_RETURN_IF_ERROR(backend.submit({&job, 1}));
+  return backend.finish();
 }
 
 Processor::Processor(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -127,16 +144,18 @@ Result<Placement> Processor::convert(const Convert& request, const Tensor& src, 
   trace::Span span("image.convert");
   HALYARD_TRY(const auto* compiled, impl_->compile(request, src, dst));
   HALYARD_RETURN_IF_ERROR(image::check_apart(src, dst));
+  HALYARD_TRY(const std::size_t number, impl_->route(**compiled, src, dst));
   HALYARD_RETURN_IF_ERROR(impl_->flush_before(src, dst));
-  describe(span, **compiled);
-  HALYARD_RETURN_IF_ERROR(impl_->run_one(**compiled, src, dst));
+  describe(span, **compiled, impl_->dispatch.backend(number)->name());
+  HALYARD_RETURN_IF_ERROR(impl_->run_one(**compiled, number, src, dst));
   return (*compiled)->plan.placement;
 }
 
 Result<ConvertPlan> Processor::plan(const Convert& request) {
   HALYARD_TRY(const auto* compiled, impl_->compile(request, request.src, request.dst));
   HALYARD_RETURN_IF_ERROR(image::check_apart(request.src, request.dst));
-  return ConvertPlan(*compiled);
+  HALYARD_TRY(const std::size_t number, impl_->route(**compiled, request.src, request.dst));
+  return ConvertPlan(*compiled, impl_->dispatch.backend(number)->name());
 }
 
 Result<Placement> Processor::run(const ConvertPlan& plan, const Tensor& src, const Tensor& dst) {
@@ -144,9 +163,10 @@ Result<Placement> Processor::run(const ConvertPlan& plan, const Tensor& src, con
   const image::CompiledPlan& compiled = *plan.compiled_;
   HALYARD_RETURN_IF_ERROR(check_fits(compiled, src, dst));
   HALYARD_RETURN_IF_ERROR(image::check_apart(src, dst));
+  HALYARD_TRY(const std::size_t number, impl_->route(compiled, src, dst));
   HALYARD_RETURN_IF_ERROR(impl_->flush_before(src, dst));
-  describe(span, compiled);
-  HALYARD_RETURN_IF_ERROR(impl_->run_one(compiled, src, dst));
+  describe(span, compiled, impl_->dispatch.backend(number)->name());
+  HALYARD_RETURN_IF_ERROR(impl_->run_one(compiled, number, src, dst));
   return compiled.plan.placement;
 }
 
@@ -161,19 +181,20 @@ void Processor::set_colorimetry_mode(ColorimetryMode mode) noexcept {
 Result<std::string> Processor::explain(const Convert& request) const {
   HALYARD_TRY(const image::Plan plan, image::make_plan(request, impl_->mode.mode()));
   std::string report;
-  impl_->dispatch.choose(plan, &report);
+  impl_->dispatch.explain(plan, request.src, request.dst, report);
   return report;
 }
 
-ConvertPlan::ConvertPlan(std::shared_ptr<const image::CompiledPlan> compiled) noexcept
-    : compiled_(std::move(compiled)) {}
+ConvertPlan::ConvertPlan(std::shared_ptr<const image::CompiledPlan> compiled,
+                         std::string_view backend) noexcept
+    : compiled_(std::move(compiled)), backend_(backend) {}
 
 const Placement& ConvertPlan::placement() const noexcept {
   return compiled_->plan.placement;
 }
 
 std::string_view ConvertPlan::backend() const noexcept {
-  return compiled_->backend_name;
+  return backend_;
 }
 
 }  // namespace halyard

@@ -59,7 +59,9 @@ class Processor::Impl::Call {
   Status add(const Convert& request, const Tensor& src, const Tensor& dst) {
     const auto compiled = impl_.compile(request, src, dst);
     if (!compiled) return image::at_request(impl_.tasks.size(), compiled.error());
-    impl_.tasks.push_back({**compiled, &src, &dst});
+    const auto number = impl_.route(***compiled, src, dst);
+    if (!number) return image::at_request(impl_.tasks.size(), number.error());
+    impl_.tasks.push_back({**compiled, *number, &src, &dst});
     return {};
   }
 
@@ -96,8 +98,8 @@ Status Processor::Impl::run(std::span<const image::CheckedRequest> tasks_to_run)
     for (std::size_t i = 0; i < tasks_to_run.size(); ++i) {
       const image::CheckedRequest& task = tasks_to_run[i];
       const image::CompiledPlan& compiled = *task.compiled;
-      if (compiled.backend == number)
-        jobs.push_back({&compiled.plan, compiled.program.get(), task.src, task.dst});
+      if (task.backend == number)
+        jobs.push_back({&compiled.plan, compiled.programs[number].get(), task.src, task.dst});
     }
     if (jobs.empty()) continue;
     image::ImageBackend& backend = *dispatch.backend(number);
@@ -118,7 +120,7 @@ Status Processor::Impl::flush() {
   // Not `tasks`: a call that is collecting its own tasks may have called this.
   waiting.clear();
   for (const Kept& one : kept)
-    waiting.push_back({one.compiled, &one.src, &one.dst});
+    waiting.push_back({one.compiled, one.backend, &one.src, &one.dst});
   const Status status = run(waiting);
   waiting.clear();
   kept.clear();
@@ -175,8 +177,9 @@ Result<Placement> Processor::convert_deferred(const Convert& request) {
   HALYARD_RETURN_IF_ERROR(image::check_apart(request.src, request.dst));
   if (!request.dst.buffer()->is_writable())
     return fail(Errc::permission, "dst: its memory is read-only");
+  HALYARD_TRY(const std::size_t number, impl_->route(**compiled, request.src, request.dst));
   HALYARD_RETURN_IF_ERROR(impl_->flush_before(request.src, request.dst));
-  impl_->kept.push_back({*compiled, request.src, request.dst});
+  impl_->kept.push_back({*compiled, number, request.src, request.dst});
   return (*compiled)->plan.placement;
 }
 

@@ -33,9 +33,10 @@ class ModeSetting {
 /// Checks that the tensors share no bytes. Errors: invalid_argument (they share bytes).
 Status check_apart(const Tensor& src, const Tensor& dst);
 
-/// A checked request: a compiled plan and its tensors.
+/// A checked request: a compiled plan, its tensors, and the backend that runs it on them.
 struct CheckedRequest {
   CompiledPtr compiled;
+  std::size_t backend = 0;  ///< Dispatch's number
   const Tensor* src = nullptr;
   const Tensor* dst = nullptr;
 };
@@ -46,6 +47,7 @@ struct HALYARD_LOCAL Processor::Impl {
   /// A request that waits for flush().
   struct Kept {
     image::CompiledPtr compiled;
+    std::size_t backend = 0;  ///< Dispatch's number
     Tensor src;
     Tensor dst;
   };
@@ -66,16 +68,22 @@ struct HALYARD_LOCAL Processor::Impl {
   /// until the next call. Errors: those of Processor::plan().
   Result<const image::CompiledPtr*> compile(const Convert& request, const Tensor& src,
                                             const Tensor& dst);
+  /// Number of the first backend that has a program of the plan and serves the tensors. Errors:
+  /// unsupported (none does; the detail lists the reasons).
+  Result<std::size_t> route(const image::CompiledPlan& compiled, const Tensor& src,
+                            const Tensor& dst) const;
   /// Runs the kept requests if one of them touches the same bytes as this request.
   Status flush_before(const Tensor& src, const Tensor& dst);
   /// Runs the kept requests; none is kept afterwards.
   Status flush();
-  Status run_one(const image::CompiledPlan& compiled, const Tensor& src, const Tensor& dst);
+  Status run_one(const image::CompiledPlan& compiled, std::size_t number, const Tensor& src,
+                 const Tensor& dst);
   Status run(std::span<const image::CheckedRequest> tasks_to_run);
 
  private:
   Result<image::CompiledPtr> compile_new(const Convert& request, const Tensor& src,
                                          const Tensor& dst) const;
+  Error refusal(const image::Plan& plan, const Tensor& src, const Tensor& dst) const;
 };
 
 }  // namespace halyard

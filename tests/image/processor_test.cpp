@@ -43,9 +43,9 @@ TEST_F(ProcessorTest, reads_plain_destination_tensors_as_images) {
 
 TEST_F(ProcessorTest, explains_who_runs_it_and_why_the_others_do_not) {
   ASSERT_VALUE(const auto report, processor_.explain(request_));
-  EXPECT_EQ(report,
-            "opengl: used only where HALYARD_FORCE_BACKEND=opengl selects it\n"
-            "g2d: not built into this library\ncpu: runs it");
+  EXPECT_EQ(report.find("opengl: used only where HALYARD_FORCE_BACKEND=opengl selects it\ng2d: "),
+            0U);
+  EXPECT_NE(report.find("\ncpu: runs it"), std::string::npos);
   request_.crop = Region{0, 0, 0, 0};
   EXPECT_FAILS(processor_.explain(request_), Errc::invalid_argument);
 }
@@ -76,7 +76,8 @@ TEST_F(ProcessorTest, without_any_backend_every_request_is_declined_with_reasons
   Environment env{.disable_gl = true, .disable_cpu = true};
   const auto dispatch = image::Dispatch::create(1, env).value();
   std::string report;
-  EXPECT_FALSE(dispatch.choose(image::make_plan(request_).value(), &report));
+  const image::Plan plan = image::make_plan(request_).value();
+  EXPECT_FALSE(dispatch.explain(plan, request_.src, request_.dst, report));
   EXPECT_NE(report.find("HALYARD_DISABLE_CPU"), std::string::npos);
   EXPECT_NE(report.find("HALYARD_DISABLE_GL"), std::string::npos);
 }

@@ -14,11 +14,12 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 config=$here/kernel.config
+# shellcheck source=tests/vm/archive.sh
+source "$here/archive.sh"
 
 suites=(trixie-backports trixie)  # where a kernel source is looked for, in this order
 pinned=linux-source-7.2           # taken where there is one, otherwise the newest of the suite
 need_mib=2048                     # free disk for the build; what is kept takes 8 MiB
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 say() { printf 'vm: %s\n' "$*" >&2; }
 unavailable() { printf '%s\n' "$*"; exit 77; }
@@ -42,30 +43,6 @@ check_host() {
   free=$(df -Pk "$cache" | awk 'NR == 2 {print int($4 / 1024)}')
   [[ $free -ge $need_mib ]] ||
     unavailable "building the kernel needs $need_mib MiB in $cache, free are $free"
-}
-
-# Archives of this machine that have a suite of one plain word: Debian's own is among them.
-mirrors() {
-  apt-get update --print-uris |
-    sed -nE "s#^'([^']+)/dists/[a-z]+/InRelease' .*#\1#p" | awk '!seen[$0]++'
-}
-
-# Points the private apt at one suite of one mirror. It shares only proxies and the like with the
-# system's apt.
-use_suite() {
-  local apt=$work/apt
-  rm -rf "$apt"
-  mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$apt/parts"
-  : >"$apt/status"
-  printf 'deb [signed-by=%s] %s %s main\n' "$keyring" "$1" "$2" >"$apt/sources.list"
-  apt_options=(
-    -qq -o "Dir::State=$apt/state" -o "Dir::State::status=$apt/status" -o "Dir::Cache=$apt/cache"
-    -o "Dir::Etc::sourcelist=$apt/sources.list" -o "Dir::Etc::sourceparts=$apt/parts"
-    -o "Dir::Etc::preferences=$apt/none" -o "Dir::Etc::preferencesparts=$apt/parts"
-    -o "APT::Sandbox::User=" -o "APT::Default-Release=" -o "Acquire::Languages=none"
-    -o "Acquire::Retries=2" -o "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false"
-  )
-  timeout 300 apt-get "${apt_options[@]}" update >>"$log" 2>&1
 }
 
 # Prints the package to take from the suite in use.

@@ -10,6 +10,7 @@
 #   --mem MIB              memory; 2048
 #   --mods vgem,vkms       the DRM drivers to start, or none; both
 #   --vivid 'n_devs=1'     options of the test cameras; one of each kind: n_devs=2 multiplanar=1,2
+#   --mesa                 with Mesa of mesa.sh, which imports DMA-BUFs; it crashes beside vgem
 #   --ptrace               run programs the older, slower way, as where seccomp is refused
 #   --cmd COMMAND          instead of tests: a shell command, in this folder, with its output here
 #   --shell                instead of tests: a shell on this terminal
@@ -27,7 +28,7 @@ environment=(ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS TSAN_OPTIONS HALYARD_TESTDA
   HALYARD_TEST_ROUNDS)
 
 die() { printf 'vm: %s\n' "$*" >&2; exit 1; }
-usage() { sed -n '4,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '4,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 # The suites that have tests.
 suites_here() {
@@ -41,7 +42,7 @@ suites_here() {
 # User-Mode Linux has no huge pages: the host's kernel runs the tests of those.
 defaults() {
   suites=$(suites_here) filter='*:-HugePages.that_*' limit=1200 cpus=1 mem=2048 mods=vgem,vkms
-  ptrace=''
+  ptrace='' mesa=''
   vivid='n_devs=2 multiplanar=1,2' command='' shell=''
 }
 
@@ -50,6 +51,7 @@ parse() {
   defaults
   while [[ $# -gt 0 && $1 != --then ]]; do
     case $1 in
+      --mesa) mesa=1; shift; continue ;;
       --ptrace) ptrace=1; shift; continue ;;
       --shell) shell=1; shift; continue ;;
       --suites | --filter | --timeout | --cpus | --mem | --mods | --vivid | --cmd) ;;
@@ -105,6 +107,7 @@ write_settings() {
   for name in "${environment[@]}"; do
     [[ -z ${!name+set} ]] || declare -p "$name"
   done
+  [[ -z $mesa ]] || "$here/mesa.sh" --variables
 }
 
 # Devices that the machine must have, whatever the tests think of it.
@@ -183,6 +186,10 @@ boot() {
   printf '%s\n' "$suites" >"$job/suites"
   write_settings >"$job/settings"
   printf '%s\n' "$source" "$build" "$PWD" "${HALYARD_TESTDATA_DIR:-$source}" >"$job/keep"
+  if [[ $mesa ]]; then
+    "$here/mesa.sh" >"$job/mesa" || unavailable "no Mesa: $(tail -n 1 "$job/mesa")"
+    cat "$job/mesa" >>"$job/keep"
+  fi
   if [[ $command ]]; then exec 3>&1; else exec 3>"$job/output"; fi
   if [[ $ptrace ]] || ! start seccomp=on "ncpus=$cpus"; then
     way="ptrace, 1 processor"

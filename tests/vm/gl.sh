@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the tests of DMA-BUFs in OpenGL with Mesa of mesa.sh: on the host, with a memfd in place of
+# each DMA-BUF, then in the machine, which has real ones.
+#   tests/vm/gl.sh BUILD_FOLDER
+# The last line is `N passed, N failed, N skipped`, of both. Exit 0: all passed, none skipped. Exit
+# 77: that Mesa or the machine cannot be had here, the line `gl: skipped: ...` tells why.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+build=$(cd "$1" && pwd)
+suites=(gl image)
+filter='DmaImage*:GlTransfer*:GlBackend*'
+
+unavailable() {
+  printf 'gl: skipped: %s\n0 passed, 0 failed, %d skipped\n' "$1" "${#suites[@]}"
+  exit 77
+}
+
+"$here/mesa.sh" >/dev/null 2>&1 || unavailable "$("$here/mesa.sh" 2>&1 | tail -n 1)"
+host=$build/vm/gl-host
+rm -rf "$host"
+mkdir -p "$host"
+echo "${suites[*]}" >"$host/suites"
+for suite in "${suites[@]}"; do
+  rc=0
+  echo "== $suite"
+  (cd "$build/tests" && "$here/mesa.sh" --run "./halyard_test_$suite" --gtest_color=no \
+    "--gtest_filter=$filter" "--gtest_output=json:$host/$suite.json") 2>&1 || rc=$?
+  echo "$rc" >"$host/$suite.rc"
+done >"$host/output"
+
+rc=0
+"$here/run.sh" "$build" --mesa --mods none --suites "${suites[*]}" --filter "$filter" \
+  >"$host/machine" || rc=$?
+[[ $rc -ne 77 ]] || unavailable "$(sed -n 's/^vm: skipped: //p' "$host/machine")"
+exec python3 -B "$here/summary.py" "$host" "$build"/vm/boot-*
