@@ -23,7 +23,7 @@ struct Shader {
   std::array<std::int32_t, static_cast<std::size_t>(Uniform::count)> locations{};
 };
 
-/// Keeps every program that it has linked. Made, used and destroyed on the worker's thread.
+/// Keeps the 256 programs that were used last. Made, used and destroyed on the worker's thread.
 class Shaders {
  public:
   Shaders() = default;
@@ -31,12 +31,20 @@ class Shaders {
   Shaders& operator=(const Shaders&) = delete;
   ~Shaders();
 
-  /// The program of a fragment shader; compiles it at the first call. The result is valid as long
-  /// as this object. Errors: device (the driver does not compile or link it).
+  /// The program of a fragment shader; compiles it at the first call. The result is valid until
+  /// the next call. Errors: device (the driver does not compile or link it).
   Result<const Shader*> find(const std::string& fragment_text);
 
  private:
-  std::unordered_map<std::string, Shader> known_;
+  static constexpr std::size_t max_kept = 256;
+  struct Kept {
+    Shader shader;
+    std::uint64_t used = 0;  ///< when
+  };
+  void drop_oldest();
+
+  std::unordered_map<std::string, Kept> known_;
+  std::uint64_t now_ = 0;  ///< counts calls
 };
 
 /// Shaders compiled since the start of the process. Thread-safe.
