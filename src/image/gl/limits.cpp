@@ -6,13 +6,15 @@
 
 #include "image/gl/shader/affine_rows.h"
 #include "image/gl/shader/source_layout.h"
+#include "image/gl/shader/store_text.h"
 #include "image/gl/shader/tap_table.h"
 
 namespace halyard::image {
 namespace {
 
-// 64 x 64: one pixel must not keep the GPU busy for so long that the driver resets it.
-constexpr std::int64_t max_samples_of_affine = 4096;
+// Of all loops that make one texel. A texel must not keep a GPU busy for so long that the driver
+// resets it, and llvmpipe ends loops silently after 65535 iterations in all.
+constexpr std::int64_t max_iterations = 32768;
 
 // Texels of the widest row of a target, of four bytes each.
 std::int64_t target_texels(const ImageSpec& dst) noexcept {
@@ -40,8 +42,8 @@ Verdict gl_verdict(const Plan& plan, const GlLimits& limits) noexcept {
   }
   if (plan.affine && !fits_affine_range(plan))
     return Verdict::decline("the affine map leads further than 2^29 pixels");
-  if (plan.affine && max_samples(plan) > max_samples_of_affine)
-    return Verdict::decline("the affine map's filter reads more than 4096 samples for each pixel");
+  if (loop_iterations(plan) * pixels_of_texel(plan.dst) > max_iterations)
+    return Verdict::decline("the filter needs more than 32768 loop iterations for four bytes");
   if (tap_table_rows(plan) > most)
     return Verdict::decline("the filter's weights need a larger texture than the GPU's largest");
   return Verdict::accept();

@@ -142,6 +142,22 @@ TEST_F(GlTwoPasses, a_whole_image_becomes_a_few_pixels) {
   }
 }
 
+// Each texel of a plane of chroma is made of sixteen pixels. The limit keeps its loops finite.
+TEST_F(GlTwoPasses, the_longest_loops_are_not_cut) {
+  for (const F to : {F::i420, F::grey}) {
+    const int pixels = to == F::i420 ? 16 : 4;
+    const int taps = 32768 / pixels;
+    Convert c = request(F::grey, to, DType::u8, {4, taps - 2}, {4, 2});
+    c.filter = Filter::bilinear;
+    c.antialias = true;
+    EXPECT_TRUE(compare(c));
+    c = request(F::grey, to, DType::u8, {90, 90}, {4, 4});
+    c.affine = Affine{{to == F::i420 ? 0.046 : 0.023, 0, 0, 0, to == F::i420 ? 0.046 : 0.023, 0}};
+    c.antialias = true;
+    EXPECT_TRUE(compare(c));
+  }
+}
+
 TEST_F(GlTwoPasses, sixteen_bits_are_kept) {
   Convert c{.src = random_image(random_, 90, 70, F::grey, DType::u16),
             .dst = zero_image(12, 11, F::grey, DType::u16)};

@@ -169,8 +169,8 @@ std::vector<Limit> limits() {
        sized(F::grey, {8, 8}, F::rgb, {683, 2}, DType::f32)},
       {"samples of one output, along rows and columns together", reduced(2048, 7),
        reduced(2048, 6)},
-      {"samples of one output with an affine map: 64 x 64", mapped(2 / 62.0, true),
-       mapped(2 / 65.0, true)},
+      {"samples of one output with an affine map: 90 x 90 for one-byte pixels",
+       mapped(2 / 89.0, true), mapped(2 / 91.0, true)},
       {"distances that an affine map spans", mapped(1e-7, false), mapped(1e-9, false)},
   };
 }

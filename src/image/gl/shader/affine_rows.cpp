@@ -76,8 +76,8 @@ bool fits_affine_range(const Plan& plan) noexcept {
   return largest(0) < max_position && largest(3) < max_position;
 }
 
-std::int64_t max_affine_samples(const Plan& plan) noexcept {
-  std::int64_t most = 0;
+std::int64_t affine_loop_iterations(const Plan& plan) noexcept {
+  std::int64_t sum = 0;
   for (std::size_t group = 0; group < group_count; ++group) {
     const ChannelSite* const site = first_in_group(plan.src, group);
     if (site == nullptr) continue;
@@ -87,9 +87,9 @@ std::int64_t max_affine_samples(const Plan& plan) noexcept {
       const double taps = plan.filter == Filter::nearest ? 1 : 2 * support_of(plan) * widening + 1;
       return static_cast<std::int64_t>(std::min(taps, static_cast<double>(range.count())));
     };
-    most = std::max(most, count(wide.x, axes.columns) * count(wide.y, axes.rows));
+    sum += (1 + count(wide.x, axes.columns)) * count(wide.y, axes.rows);
   }
-  return most;
+  return sum;
 }
 
 AffineNumbers affine_numbers(const Plan& plan) noexcept {

@@ -22,7 +22,8 @@ std::vector<std::uint32_t> affine_rows(const Plan& plan, std::int32_t width);
 
 /// Whether all positions fit into such numbers.
 bool fits_affine_range(const Plan& plan) noexcept;
-std::int64_t max_affine_samples(const Plan& plan) noexcept;
+/// As loop_iterations().
+std::int64_t affine_loop_iterations(const Plan& plan) noexcept;
 
 /// The other numbers of an affine map, as the uniforms of their names.
 struct AffineNumbers {

@@ -203,6 +203,18 @@ PlaneRange planes_alike(const ImageSpec& dst, std::size_t first) noexcept {
   return out;
 }
 
+std::int32_t pixels_of_texel(const ImageSpec& dst) noexcept {
+  std::int32_t most = 1;
+  const auto elements = static_cast<std::int32_t>(4 / size_of(dst.dtype));
+  for (std::size_t c = 0; c < dst.channels->count; ++c) {
+    const ChannelSite& site = dst.channels->sites[c];
+    const std::int32_t samples =
+        site.step == 3 ? std::min(elements, 2) : std::max(elements / site.step, 1);
+    most = std::max(most, samples << (site.shift_x + site.shift_y));
+  }
+  return most;
+}
+
 std::string store_text(const Plan& plan, PlaneRange planes) {
   std::string out = element_text(plan);
   out += bytes_text;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "image/plan.h"
@@ -18,6 +19,9 @@ struct PlaneRange {
 
 /// The most planes from `first` on that one draw can make: those whose samples lie alike.
 PlaneRange planes_alike(const ImageSpec& dst, std::size_t first) noexcept;
+
+/// The most pixels that one texel of a target is made of.
+std::int32_t pixels_of_texel(const ImageSpec& dst) noexcept;
 
 /// main(), the outputs of the shader, and what main() calls beside pixel(). May throw
 /// std::bad_alloc.

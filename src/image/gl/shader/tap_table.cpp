@@ -11,9 +11,10 @@
 namespace halyard::image {
 namespace {
 
-// Up to these, one pass is as fast. A sample of a mosaic is made of nine.
-constexpr std::int64_t max_samples_of_one_pass = 16;
-constexpr std::int64_t max_mosaic_samples_of_one_pass = 4;
+// Bilinear taps: up to these, the texture between two passes costs more than it saves.
+constexpr std::int64_t few_samples = 4;
+// 64 x 64. More in one pass would keep one pixel busy while the others are done.
+constexpr std::int64_t max_samples_of_one_pass = 4096;
 
 TapRows append(const AxisRequest& axis, TapTable& table) {
   AxisTaps taps;
@@ -68,19 +69,31 @@ std::int64_t tap_table_rows(const Plan& plan) noexcept {
   return rows;
 }
 
-std::int64_t max_samples(const Plan& plan) noexcept {
-  if (plan.affine) return max_affine_samples(plan);
-  std::int64_t most = 0;
-  for_each_group(plan, [&](std::size_t, const ChannelAxes& axes) {
-    most = std::max(most, std::int64_t{max_taps(axes.x)} * max_taps(axes.y));
-  });
-  return most;
-}
-
 bool takes_two_passes(const Plan& plan) noexcept {
   if (plan.affine) return false;
-  const bool is_mosaic = plan.src.channels == nullptr;
-  return max_samples(plan) > (is_mosaic ? max_mosaic_samples_of_one_pass : max_samples_of_one_pass);
+  std::int64_t samples = 0;
+  // Samples that are read for one column of outputs.
+  std::int64_t one_pass = 0;
+  std::int64_t two_passes = 0;
+  for_each_group(plan, [&](std::size_t, const ChannelAxes& axes) {
+    const std::int64_t x_taps = max_taps(axes.x);
+    const std::int64_t column = std::int64_t{max_taps(axes.y)} * axes.y.outputs;
+    samples = std::max(samples, x_taps * max_taps(axes.y));
+    one_pass += x_taps * column;
+    two_passes += x_taps * axes.rows.count() + column;
+  });
+  if (samples <= few_samples) return false;
+  return samples > max_samples_of_one_pass || two_passes < one_pass;
+}
+
+std::int64_t loop_iterations(const Plan& plan) noexcept {
+  if (plan.affine) return affine_loop_iterations(plan);
+  const bool is_second_pass = takes_two_passes(plan);
+  std::int64_t sum = 0;
+  for_each_group(plan, [&](std::size_t, const ChannelAxes& axes) {
+    sum += std::int64_t{max_taps(axes.y)} * (is_second_pass ? 1 : 1 + max_taps(axes.x));
+  });
+  return sum;
 }
 
 }  // namespace halyard::image

@@ -36,11 +36,11 @@ TapTable make_tap_table(const Plan& plan);
 /// Rows of that table.
 std::int64_t tap_table_rows(const Plan& plan) noexcept;
 
-/// The most samples that one output of the plan reads if it is made in one pass.
-std::int64_t max_samples(const Plan& plan) noexcept;
-
-/// Whether rows are filtered into a texture first, and its columns then: fewer samples for wide
-/// filters. Not for affine maps, whose filters do not follow rows.
+/// Whether rows are filtered into a texture first, and its columns then: where that reads fewer
+/// samples. Not for affine maps, whose filters do not follow rows.
 bool takes_two_passes(const Plan& plan) noexcept;
+
+/// Iterations of all loops that filter one pixel.
+std::int64_t loop_iterations(const Plan& plan) noexcept;
 
 }  // namespace halyard::image
