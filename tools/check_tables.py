@@ -132,9 +132,9 @@ HOMES = [
 
 # System headers that do not belong to a library: allowed everywhere except in public headers.
 SYSTEM = (r"(sys|linux|netinet|arpa|asm|bits)/.*|fcntl\.h|unistd\.h|dlfcn\.h|poll\.h|signal\.h|"
-          r"pthread\.h|sched\.h|spawn\.h|grp\.h|dirent\.h|termios\.h|link\.h|execinfo\.h|cxxabi\.h|"
-          r"(assert|errno|float|limits|locale|math|setjmp|stdarg|stdbool|stddef|stdint|stdio|"
-          r"stdlib|string|time|wchar)\.h|(immintrin|arm_neon|cpuid)\.h")
+          r"pthread\.h|sched\.h|spawn\.h|grp\.h|glob\.h|dirent\.h|termios\.h|link\.h|execinfo\.h|"
+          r"cxxabi\.h|(assert|errno|float|limits|locale|math|setjmp|stdarg|stdbool|stddef|stdint|"
+          r"stdio|stdlib|string|time|wchar)\.h|(immintrin|arm_neon|cpuid)\.h")
 
 # The only file of the program that prints, and the calls that print.
 PRINTER = "tools/halyard/report.cpp"

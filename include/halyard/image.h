@@ -115,6 +115,14 @@ class ConvertPlan {
   std::string_view backend_;
 };
 
+/// What computes conversions.
+enum class ComputeBackend : std::uint8_t {
+  automatic = 0,  ///< the first of OpenGL, G2D and CPU that serves a request
+  cpu = 1,
+  g2d = 2,     ///< and the CPU for what it declines
+  opengl = 3,  ///< and the CPU for what it declines; images in any memory, which may cost copies
+};
+
 /// Options of Processor::create().
 struct ProcessorOptions {
   /// Max threads for one request, including the caller's; 0: all cores. The results do not depend
@@ -123,6 +131,8 @@ struct ProcessorOptions {
   unsigned threads = 0;
   /// HALYARD_COLORIMETRY=fast or exact overrides it.
   ColorimetryMode colorimetry_mode = ColorimetryMode::fast;
+  /// Unless automatic, HALYARD_FORCE_BACKEND and HALYARD_DISABLE_* are ignored.
+  ComputeBackend backend = ComputeBackend::automatic;
 };
 
 /// Converts images. Chooses the first backend that supports the request and reaches its tensors, in
@@ -155,8 +165,8 @@ struct ProcessorOptions {
 class Processor {
  public:
   /// Creates a processor; reads the environment again at each call. Errors: unsupported
-  /// (HALYARD_FORCE_BACKEND names a backend that is not available), invalid_argument
-  /// (HALYARD_COLORIMETRY is neither fast nor exact).
+  /// (options.backend or HALYARD_FORCE_BACKEND names a backend that is not available),
+  /// invalid_argument (HALYARD_COLORIMETRY is neither fast nor exact).
   static Result<Processor> create(ProcessorOptions options = {});
   Processor(Processor&&) noexcept;
   Processor& operator=(Processor&&) noexcept;
@@ -228,6 +238,8 @@ class Processor {
   /// Describes which backend would run the request on its tensors, and why each backend before it
   /// declined. One line per backend.
   Result<std::string> explain(const Convert& request) const;
+  /// Requests that were done again by another backend, because the first one failed.
+  std::uint64_t fallback_count() const noexcept;
 
  private:
   struct Impl;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "halyard/result.h"
@@ -70,6 +71,8 @@ class ImageBackend {
                          const Tensor& /*dst*/) const noexcept {
     return Verdict::accept();
   }
+  /// How it serves them, for people, as "src imported, dst read back"; may be empty.
+  virtual std::string describe(const Tensor& /*src*/, const Tensor& /*dst*/) const { return {}; }
   /// Errors: no_memory.
   virtual Result<std::shared_ptr<const BackendProgram>> compile(const Plan& plan) const = 0;
   /// Errors: those of mapping, no_memory, device.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text/format_error.h"
+#include "base/text/log_format.h"
 #include "image/cpu/cpu_backend.h"
 #include "image/g2d/g2d_backend.h"
 #ifdef HALYARD_HAVE_GL
@@ -18,6 +19,11 @@ namespace {
 constexpr const char* not_built = "not built into this library";
 #endif
 constexpr const char* another_forced = "HALYARD_FORCE_BACKEND names another backend";
+constexpr const char* another_asked = "the processor's options name another backend";
+
+constexpr std::size_t opengl_number = 0;
+constexpr std::size_t g2d_number = 1;
+constexpr std::size_t cpu_number = 2;
 }  // namespace
 
 Error at_request(std::size_t index, const Error& error) {
@@ -27,51 +33,88 @@ Error at_request(std::size_t index, const Error& error) {
                     error.os_errno);
 }
 
-Result<Dispatch> Dispatch::create(unsigned threads, const Environment& env) {
+Result<Dispatch> Dispatch::create(const ProcessorOptions& options, const Environment& seen) {
+  Environment env = seen;
+  const ComputeBackend wanted = options.backend;
+  if (wanted != ComputeBackend::automatic) {
+    env.force_backend.reset();
+    env.disable_cpu = env.disable_g2d = env.disable_gl = false;
+  }
   Dispatch out;
-  out.add_opengl(env);
-  out.add_g2d(env);
-  out.candidates_[2] = {"cpu", nullptr, "switched off by HALYARD_DISABLE_CPU"};
-  if (!env.disable_cpu || env.force_backend == "cpu")
-    out.candidates_[2].backend = std::make_unique<CpuBackend>(threads);
+  out.add_opengl(env, wanted);
+  out.add_g2d(env, wanted);
+  out.candidates_[cpu_number] = {"cpu", nullptr};
+  if (!env.disable_cpu || env.force_backend == "cpu") {
+    out.candidates_[cpu_number].backend = std::make_unique<CpuBackend>(options.threads);
+  } else {
+    out.candidates_[cpu_number].absent = "switched off by HALYARD_DISABLE_CPU";
+  }
+  out.is_forced_ = env.force_backend.has_value();
   if (env.force_backend) HALYARD_RETURN_IF_ERROR(out.keep_only(*env.force_backend));
+  HALYARD_RETURN_IF_ERROR(out.check_wanted(wanted));
   return out;
 }
 
-void Dispatch::add_opengl(const Environment& env) {
-  Candidate& opengl = candidates_[0];
-  opengl.name = "opengl";
-  if (env.force_backend != "opengl") {
-    opengl.absent = env.disable_gl ? "switched off by HALYARD_DISABLE_GL"
-                                   : "used only where HALYARD_FORCE_BACKEND=opengl selects it";
-    return;
+void Dispatch::add_opengl(const Environment& env, ComputeBackend wanted) {
+  Candidate& candidate = candidates_[opengl_number];
+  candidate.name = "opengl";
+  const bool is_selected = wanted == ComputeBackend::opengl || env.force_backend == "opengl";
+  if (!is_selected) {
+    if (env.force_backend) candidate.absent = another_forced;
+    if (wanted != ComputeBackend::automatic) candidate.absent = another_asked;
+    if (env.disable_gl) candidate.absent = "switched off by HALYARD_DISABLE_GL";
+    if (!candidate.absent.empty()) return;
   }
 #ifdef HALYARD_HAVE_GL
-  auto made = GlBackend::create(env);
+  auto made = is_selected ? GlBackend::create(env) : GlBackend::create_automatic(env);
   if (made) {
-    opengl.backend = std::move(*made);
+    candidate.backend = std::move(*made);
   } else {
-    opengl.absent = made.error().message();
+    candidate.absent = made.error().message();
   }
 #else
-  opengl.absent = not_built;
+  candidate.absent = not_built;
 #endif
 }
 
-void Dispatch::add_g2d(const Environment& env) {
-  Candidate& g2d = candidates_[1];
-  g2d.name = "g2d";
-  const bool forced = env.force_backend == "g2d";
-  if (!forced && (env.disable_g2d || env.force_backend)) {
-    g2d.absent = env.disable_g2d ? "switched off by HALYARD_DISABLE_G2D" : another_forced;
-    return;
+void Dispatch::add_g2d(const Environment& env, ComputeBackend wanted) {
+  Candidate& candidate = candidates_[g2d_number];
+  candidate.name = "g2d";
+  const bool is_selected = wanted == ComputeBackend::g2d || env.force_backend == "g2d";
+  if (!is_selected) {
+    if (env.force_backend) candidate.absent = another_forced;
+    if (wanted != ComputeBackend::automatic) candidate.absent = another_asked;
+    if (env.disable_g2d) candidate.absent = "switched off by HALYARD_DISABLE_G2D";
+    if (!candidate.absent.empty()) return;
   }
-  auto made = G2dBackend::create(env.g2d_library.value_or("libg2d.so.2"), forced);
+  auto made = G2dBackend::create(env.g2d_library.value_or("libg2d.so.2"), is_selected);
   if (made) {
-    g2d.backend = std::move(*made);
+    candidate.backend = std::move(*made);
   } else {
-    g2d.absent = made.error().message();
+    candidate.absent = made.error().message();
   }
+}
+
+Status Dispatch::check_wanted(ComputeBackend wanted) const {
+  if (wanted == ComputeBackend::automatic) return {};
+  const Candidate& candidate = candidates_[wanted == ComputeBackend::opengl ? opengl_number
+                                           : wanted == ComputeBackend::g2d  ? g2d_number
+                                                                            : cpu_number];
+  if (candidate.backend) return {};
+  return fail(Errc::unsupported, "backend: is not available", "{}: {}", candidate.name,
+              candidate.absent);
+}
+
+bool Dispatch::give_up(std::size_t number, const Error& error) {
+  const bool is_of_device = error.code == Errc::device;
+  if (is_forced_ || number == cpu_number || (!is_of_device && error.code != Errc::no_memory))
+    return false;
+  Candidate& candidate = candidates_[number];
+  if (is_of_device && candidate.absent.empty()) {
+    candidate.absent = fmt::format("not used any more, because it failed: {}", error.message());
+    HALYARD_LOG(LogLevel::warn, "image", "{} is {}", candidate.name, candidate.absent);
+  }
+  return true;
 }
 
 Status Dispatch::keep_only(const std::string& forced) {
@@ -98,11 +141,14 @@ std::optional<std::size_t> Dispatch::explain(const Plan& plan, const Tensor& src
   for (std::size_t number = 0; number < count; ++number) {
     const Candidate& candidate = candidates_[number];
     Verdict verdict = Verdict::decline(candidate.absent.c_str());
-    if (candidate.backend) verdict = candidate.backend->supports(plan);
+    if (backend(number) != nullptr) verdict = candidate.backend->supports(plan);
     if (verdict) verdict = candidate.backend->serves(plan, src, dst);
     report += fmt::format("{}{}: {}", report.empty() ? "" : "\n", candidate.name,
                           verdict ? "runs it" : verdict.reason());
-    if (verdict) return number;
+    if (!verdict) continue;
+    const std::string way = candidate.backend->describe(src, dst);
+    if (!way.empty()) report += fmt::format(" ({})", way);
+    return number;
   }
   return std::nullopt;
 }

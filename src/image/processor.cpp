@@ -104,8 +104,8 @@ Result<const image::CompiledPtr*> Processor::Impl::compile(const Convert& reques
 }
 
 Result<std::size_t> Processor::Impl::route(const image::CompiledPlan& compiled, const Tensor& src,
-                                           const Tensor& dst) const {
-  for (std::size_t number = 0; number < image::Dispatch::count; ++number) {
+                                           const Tensor& dst, std::size_t first) const {
+  for (std::size_t number = first; number < image::Dispatch::count; ++number) {
     const image::ImageBackend* backend = dispatch.backend(number);
     if (backend != nullptr && compiled.programs[number] &&
         backend->serves(compiled.plan, src, dst)) {
@@ -119,8 +119,17 @@ Status Processor::Impl::run_one(const image::CompiledPlan& compiled, std::size_t
                                 const Tensor& src, const Tensor& dst) {
   image::ImageBackend& backend = *dispatch.backend(number);
   const image::Job job{&compiled.plan, compiled.programs[number].get(), &src, &dst};
-  HALYARD_RETURN_IF_ERROR(backend.submit({&job, 1}));
-  return backend.finish();
+  Status status = backend.submit({&job, 1});
+  if (status) status = backend.finish();
+  if (status || !dispatch.give_up(number, status.error())) return status;
+  return run_elsewhere(compiled, number, src, dst);
+}
+
+Status Processor::Impl::run_elsewhere(const image::CompiledPlan& compiled, std::size_t failed,
+                                      const Tensor& src, const Tensor& dst) {
+  ++fallbacks;
+  HALYARD_TRY(const std::size_t number, route(compiled, src, dst, failed + 1));
+  return run_one(compiled, number, src, dst);
 }
 
 Processor::Processor(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -131,7 +140,7 @@ Processor::~Processor() = default;
 Result<Processor> Processor::create(ProcessorOptions options) {
   // Read again: programs may set the variables between creating two processors.
   const Environment now = read_environment();
-  HALYARD_TRY(image::Dispatch dispatch, image::Dispatch::create(options.threads, now));
+  HALYARD_TRY(image::Dispatch dispatch, image::Dispatch::create(options, now));
   HALYARD_TRY(const auto mode, image::ModeSetting::create(options.colorimetry_mode, now));
   return Processor(std::make_unique<Impl>(Impl{std::move(dispatch), mode}));
 }
@@ -183,6 +192,10 @@ Result<std::string> Processor::explain(const Convert& request) const {
   std::string report;
   impl_->dispatch.explain(plan, request.src, request.dst, report);
   return report;
+}
+
+std::uint64_t Processor::fallback_count() const noexcept {
+  return impl_->fallbacks;
 }
 
 ConvertPlan::ConvertPlan(std::shared_ptr<const image::CompiledPlan> compiled,

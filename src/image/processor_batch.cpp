@@ -102,9 +102,17 @@ Status Processor::Impl::run(std::span<const image::CheckedRequest> tasks_to_run)
         jobs.push_back({&compiled.plan, compiled.programs[number].get(), task.src, task.dst});
     }
     if (jobs.empty()) continue;
-    image::ImageBackend& backend = *dispatch.backend(number);
-    HALYARD_RETURN_IF_ERROR(backend.submit(jobs));
-    HALYARD_RETURN_IF_ERROR(backend.finish());
+    // Null: it has failed since the requests were queued.
+    image::ImageBackend* const backend = dispatch.backend(number);
+    Status status;
+    if (backend != nullptr) status = backend->submit(jobs);
+    if (backend != nullptr && status) status = backend->finish();
+    if (backend != nullptr && status) continue;
+    if (!status && !dispatch.give_up(number, status.error())) return status;
+    for (const image::CheckedRequest& task : tasks_to_run) {
+      if (task.backend == number)
+        HALYARD_RETURN_IF_ERROR(run_elsewhere(*task.compiled, number, *task.src, *task.dst));
+    }
   }
   return {};
 }

@@ -68,10 +68,10 @@ struct HALYARD_LOCAL Processor::Impl {
   /// until the next call. Errors: those of Processor::plan().
   Result<const image::CompiledPtr*> compile(const Convert& request, const Tensor& src,
                                             const Tensor& dst);
-  /// Number of the first backend that has a program of the plan and serves the tensors. Errors:
-  /// unsupported (none does; the detail lists the reasons).
+  /// Number of the first backend, from number `first` on, that has a program of the plan and serves
+  /// the tensors. Errors: unsupported (none does; the detail lists the reasons).
   Result<std::size_t> route(const image::CompiledPlan& compiled, const Tensor& src,
-                            const Tensor& dst) const;
+                            const Tensor& dst, std::size_t first = 0) const;
   /// Runs the kept requests if one of them touches the same bytes as this request.
   Status flush_before(const Tensor& src, const Tensor& dst);
   /// Runs the kept requests; none is kept afterwards.
@@ -79,6 +79,11 @@ struct HALYARD_LOCAL Processor::Impl {
   Status run_one(const image::CompiledPlan& compiled, std::size_t number, const Tensor& src,
                  const Tensor& dst);
   Status run(std::span<const image::CheckedRequest> tasks_to_run);
+  /// Runs a request on a backend after the one that has failed.
+  Status run_elsewhere(const image::CompiledPlan& compiled, std::size_t failed, const Tensor& src,
+                       const Tensor& dst);
+
+  std::uint64_t fallbacks = 0;
 
  private:
   Result<image::CompiledPtr> compile_new(const Convert& request, const Tensor& src,

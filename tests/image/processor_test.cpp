@@ -43,8 +43,8 @@ TEST_F(ProcessorTest, reads_plain_destination_tensors_as_images) {
 
 TEST_F(ProcessorTest, explains_who_runs_it_and_why_the_others_do_not) {
   ASSERT_VALUE(const auto report, processor_.explain(request_));
-  EXPECT_EQ(report.find("opengl: used only where HALYARD_FORCE_BACKEND=opengl selects it\ng2d: "),
-            0U);
+  EXPECT_EQ(report.find("opengl: "), 0U);
+  EXPECT_NE(report.find("\ng2d: "), std::string::npos);
   EXPECT_NE(report.find("\ncpu: runs it"), std::string::npos);
   request_.crop = Region{0, 0, 0, 0};
   EXPECT_FAILS(processor_.explain(request_), Errc::invalid_argument);
@@ -52,13 +52,13 @@ TEST_F(ProcessorTest, explains_who_runs_it_and_why_the_others_do_not) {
 
 TEST(Dispatch, a_forced_backend_must_be_there) {
   Environment env{.force_backend = "g2d"};
-  EXPECT_FAILS(image::Dispatch::create(1, env), Errc::unsupported);
+  EXPECT_FAILS(image::Dispatch::create({.threads = 1}, env), Errc::unsupported);
   env.force_backend = "cuda";
-  EXPECT_FAILS(image::Dispatch::create(1, env), Errc::unsupported);
+  EXPECT_FAILS(image::Dispatch::create({.threads = 1}, env), Errc::unsupported);
   env.force_backend = "cpu";
-  EXPECT_TRUE(image::Dispatch::create(1, env));
+  EXPECT_TRUE(image::Dispatch::create({.threads = 1}, env));
   env.disable_cpu = true;
-  EXPECT_TRUE(image::Dispatch::create(1, env)) << "what is forced is not switched off";
+  EXPECT_TRUE(image::Dispatch::create({.threads = 1}, env)) << "what is forced is not switched off";
 }
 
 TEST(Dispatch, a_processor_reads_the_environment_when_it_is_made) {
@@ -74,7 +74,7 @@ TEST(Dispatch, a_processor_reads_the_environment_when_it_is_made) {
 
 TEST_F(ProcessorTest, without_any_backend_every_request_is_declined_with_reasons) {
   Environment env{.disable_gl = true, .disable_cpu = true};
-  const auto dispatch = image::Dispatch::create(1, env).value();
+  const auto dispatch = image::Dispatch::create({.threads = 1}, env).value();
   std::string report;
   const image::Plan plan = image::make_plan(request_).value();
   EXPECT_FALSE(dispatch.explain(plan, request_.src, request_.dst, report));

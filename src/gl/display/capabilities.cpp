@@ -32,6 +32,10 @@ bool is_software_renderer(std::string_view renderer) noexcept {
       [&](std::string_view name) { return lower.find(name) != std::string::npos; });
 }
 
+bool is_context_lost(const Capabilities& capabilities) noexcept {
+  return capabilities.reset_status && glGetGraphicsResetStatusEXT() != GL_NO_ERROR;
+}
+
 Capabilities read_capabilities(const Display& display) {
   Capabilities out;
   out.vendor = string_of(GL_VENDOR);
@@ -49,7 +53,7 @@ Capabilities read_capabilities(const Display& display) {
   out.float_targets = has("GL_EXT_color_buffer_float");
   out.external_images = has("GL_OES_EGL_image_external_essl3");
   out.program_binaries = integer_of(GL_NUM_PROGRAM_BINARY_FORMATS) > 0;
-  out.reset_status = has("GL_KHR_robustness") || has("GL_EXT_robustness");
+  out.reset_status = has("GL_EXT_robustness");
 
   const bool has_images = has("GL_OES_EGL_image") && display.has("EGL_KHR_image_base");
   out.dma_buf_import = has_images && display.has("EGL_EXT_image_dma_buf_import");

@@ -23,7 +23,7 @@ struct Capabilities {
   bool float_targets = false;          ///< GL_EXT_color_buffer_float
   bool external_images = false;        ///< GL_OES_EGL_image_external_essl3
   bool program_binaries = false;       ///< the driver has a format for them
-  bool reset_status = false;           ///< glGetGraphicsResetStatus tells of a lost context
+  bool reset_status = false;           ///< GL_EXT_robustness: it tells of a lost context
 
   bool dma_buf_import = false;     ///< EGL_EXT_image_dma_buf_import and GL_OES_EGL_image
   bool dma_buf_modifiers = false;  ///< EGL_EXT_image_dma_buf_import_modifiers
@@ -34,6 +34,10 @@ struct Capabilities {
 
 /// Reads what the context that is current on this thread offers.
 Capabilities read_capabilities(const Display& display);
+
+/// Whether the driver tells that the current context was lost in a reset of the GPU. False where it
+/// cannot tell.
+bool is_context_lost(const Capabilities& capabilities) noexcept;
 
 /// Whether a renderer runs on the CPU, by its name in GL_RENDERER.
 bool is_software_renderer(std::string_view renderer) noexcept;

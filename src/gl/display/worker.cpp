@@ -212,7 +212,7 @@ Result<std::shared_ptr<Worker>> Worker::start(bool allow_software) {
 Result<std::shared_ptr<Worker>> Worker::shared(bool allow_software) {
   HALYARD_RETURN_IF_ERROR(load_libraries());  // fails in a child of fork()
   const std::lock_guard lock(process().starting);
-  if (auto alive = process().worker.lock()) {
+  if (auto alive = process().worker.lock(); alive && !alive->is_lost()) {
     HALYARD_RETURN_IF_ERROR(check_renderer(alive->capabilities(), allow_software));
     return alive;
   }

@@ -2,6 +2,7 @@
 // Worker: the thread that owns an OpenGL ES context and is the only one to use it.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -21,7 +22,8 @@ Result<std::vector<GlDisplay>> try_displays(bool allow_software);
 /// lives as long as the last of them. Thread-safe.
 class Worker final : public DeviceThread {
  public:
-  /// The worker of this process, on the first display that can be used; starts it if none is alive.
+  /// The worker of this process, on the first display that can be used; starts it if none is alive
+  /// with a good context.
   /// Errors: those of try_displays(), unsupported (no display can be used; the detail has each
   /// reason).
   static Result<std::shared_ptr<Worker>> shared(bool allow_software);
@@ -34,6 +36,10 @@ class Worker final : public DeviceThread {
   /// Runs `work` on the thread later, in order, and does not wait. After the thread has ended,
   /// nothing runs. For destroying objects of the context.
   void post(std::function<void()> work) noexcept;
+
+  /// Tells that the context is lost, so that shared() starts another worker.
+  void mark_lost() noexcept { is_lost_.store(true); }
+  bool is_lost() const noexcept { return is_lost_.load(); }
 
   const Display& display() const noexcept { return *display_; }
   const Capabilities& capabilities() const noexcept { return capabilities_; }
@@ -49,6 +55,7 @@ class Worker final : public DeviceThread {
   std::shared_ptr<Queue> queue_;  ///< the thread shares it, because it may outlive this object
   std::thread thread_;
   std::uint32_t generation_;
+  std::atomic<bool> is_lost_{false};
   const Display* display_ = nullptr;
   Capabilities capabilities_;
 };

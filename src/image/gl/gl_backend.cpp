@@ -1,19 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "image/gl/gl_backend.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "base/system/fork.h"
 #include "base/text/format_error.h"
+#include "gl/display/gpu_nodes.h"
 #include "image/dispatch.h"
 #include "image/gl/gl_objects.h"
 #include "image/gl/limits.h"
 
 namespace halyard::image {
 namespace {
+
+// Makes the program when it first runs: most plans of a machine's heap images never do.
+class LateProgram final : public BackendProgram {
+ public:
+  explicit LateProgram(const Plan& plan) : plan_(plan) {}
+  /// May throw std::bad_alloc.
+  const GlProgram& get() const {
+    std::call_once(is_made_, [&] { program_.emplace(plan_); });
+    return *program_;
+  }
+
+ private:
+  Plan plan_;
+  mutable std::once_flag is_made_;
+  mutable std::optional<GlProgram> program_;
+};
 
 // Of a DMA-BUF: by the driver, or because its description does not fit it.
 bool is_refusal(const Error& error) noexcept {
@@ -30,7 +51,7 @@ std::shared_ptr<GlObjects> shared_objects(const std::shared_ptr<gl::Worker>& wor
   static PerProcess<Known> process;
   Known& known = process.get();
   const std::lock_guard lock(known.mutex);
-  if (auto alive = known.objects.lock()) return alive;
+  if (auto alive = known.objects.lock(); alive && alive->belong_to(*worker)) return alive;
   const auto destroy = [worker](GlObjects* objects) {
     worker->post([objects] { delete objects; });
   };
@@ -41,24 +62,81 @@ std::shared_ptr<GlObjects> shared_objects(const std::shared_ptr<gl::Worker>& wor
 
 }  // namespace
 
-GlBackend::GlBackend(std::shared_ptr<gl::Worker> worker, const GlRunOptions& options)
-    : worker_(std::move(worker)), objects_(shared_objects(worker_)), options_(options) {}
-
-Result<std::unique_ptr<GlBackend>> GlBackend::create(const Environment& env) {
+Result<std::unique_ptr<GlBackend>> GlBackend::create_automatic(const Environment& env) {
   GlRunOptions options;
   HALYARD_TRY(options.rules, GlTransferRules::create(env.force_transfer.value_or("")));
   if (env.opengl_rendersurface) options.target = gl::DmaTarget::renderbuffer;
-  HALYARD_TRY(auto worker, gl::Worker::shared(env.allow_software_gl));
-  return std::unique_ptr<GlBackend>(new GlBackend(std::move(worker), options));
+  std::unique_ptr<GlBackend> out(new GlBackend(options));
+  out->is_automatic_ = true;
+  out->allows_software_ = env.allow_software_gl;
+  return out;
+}
+
+Result<std::unique_ptr<GlBackend>> GlBackend::create(const Environment& env) {
+  HALYARD_TRY(auto out, create_automatic(env));
+  out->is_automatic_ = false;
+  HALYARD_RETURN_IF_ERROR(out->start());
+  return out;
+}
+
+Status GlBackend::start() const {
+  HALYARD_TRY(worker_, gl::Worker::shared(allows_software_));
+  objects_ = shared_objects(worker_);
+  return {};
+}
+
+Verdict GlBackend::start_once() const noexcept {
+  if (worker_ != nullptr) return Verdict::accept();
+  if (refusal_.empty()) {
+    try {
+      Status status = allows_software_ ? Status() : gl::find_gpu_node();
+      if (status) status = start();
+      if (status) return Verdict::accept();
+      refusal_ = status.error().message();
+    } catch (const std::bad_alloc&) {
+      return Verdict::decline("no memory to open OpenGL");
+    }
+  }
+  return Verdict::decline(refusal_.c_str());
+}
+
+Verdict GlBackend::serves(const Plan& plan, const Tensor& src, const Tensor& dst) const noexcept {
+  if (!is_automatic_) return supports(plan);
+  for (const Tensor* const image : {&src, &dst}) {
+    const Memory memory = image->buffer()->memory();
+    if (memory != Memory::dma && memory != Memory::pbo)
+      return Verdict::decline("copies of images in CPU memory take longer than the CPU's work");
+  }
+  if (const Verdict started = start_once(); !started) return started;
+  if (worker_->capabilities().is_software)
+    return Verdict::decline("its renderer runs on the CPU, which does the work faster itself");
+  if (transfer_of(src, Access::read) == GlTransfer::copy)
+    return Verdict::decline("the driver does not import the source");
+  if (transfer_of(dst, Access::write) == GlTransfer::copy)
+    return Verdict::decline(
+        "the driver does not import the destination, or its rows are not whole "
+        "texels of 4 bytes");
+  return supports(plan);
+}
+
+std::string GlBackend::describe(const Tensor& src, const Tensor& dst) const {
+  return fmt::format("src {}, dst {}", to_string(transfer_of(src, Access::read)),
+                     to_string(transfer_of(dst, Access::write)));
+}
+
+GlTransfer GlBackend::transfer_of(const Tensor& image, Access access) const noexcept {
+  return GlImage::choose(image, access, options_.rules, *worker_);
 }
 
 Verdict GlBackend::supports(const Plan& plan) const noexcept {
-  return gl_verdict(plan, {worker_->capabilities().max_texture_size});
+  GlLimits limits{.max_texture_size = std::numeric_limits<std::int32_t>::max()};
+  if (worker_ != nullptr) limits.max_texture_size = worker_->capabilities().max_texture_size;
+  return gl_verdict(plan, limits);
 }
 
 Result<std::shared_ptr<const BackendProgram>> GlBackend::compile(const Plan& plan) const {
   try {
-    return std::shared_ptr<const BackendProgram>(std::make_shared<const GlProgram>(plan));
+    return std::shared_ptr<const BackendProgram>(std::make_shared<const LateProgram>(plan));
   } catch (const std::bad_alloc&) {
     return fail(Errc::no_memory, "convert: no memory for its tables");
   }
@@ -69,7 +147,7 @@ Status GlBackend::prepare(std::span<const Job> jobs) {
   refused_.reserve(jobs.size());
   for (const Job& job : jobs) {
     GlRun& run = runs_.emplace_back();
-    run.program = static_cast<const GlProgram*>(job.program);
+    run.program = &static_cast<const LateProgram*>(job.program)->get();
     auto src = GlImage::prepare(*job.src, Access::read, options_.rules, *worker_);
     auto dst = src ? GlImage::prepare(*job.dst, Access::write, options_.rules, *worker_)
                    : Result<GlImage>(src.error());
@@ -111,6 +189,8 @@ Status GlBackend::draw_copy(std::size_t index, const Job& job) {
 }
 
 Status GlBackend::submit(std::span<const Job> jobs) {
+  // A lost context does not come back; another one may serve.
+  if (worker_->is_lost()) HALYARD_RETURN_IF_ERROR(start());
   Status status;
   try {
     status = prepare(jobs);

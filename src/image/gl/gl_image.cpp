@@ -41,6 +41,18 @@ bool is_pixel_buffer(const ImagePlane& plane, const gl::Worker& worker) noexcept
 
 }  // namespace
 
+std::string_view to_string(GlTransfer transfer) noexcept {
+  switch (transfer) {
+    case GlTransfer::dma_buf:
+      return "imported";
+    case GlTransfer::pixel_buffer:
+      return "pixel buffer";
+    case GlTransfer::copy:
+      break;
+  }
+  return "copied";
+}
+
 Result<GlTransferRules> GlTransferRules::create(std::string_view force_transfer) {
   GlTransferRules out;
   if (force_transfer == "sync") return GlTransferRules{false, false, false};
@@ -72,7 +84,7 @@ GlTransfer GlImage::find_planes(const Tensor& image, Access access, const GlTran
 }
 
 GlTransfer GlImage::choose(const Tensor& tensor, Access access, const GlTransferRules& rules,
-                           const gl::Worker& worker) {
+                           const gl::Worker& worker) noexcept {
   const auto chosen = with_image(tensor, [&](const Tensor& image) -> Result<GlTransfer> {
     GlImage unused;
     return find_planes(image, access, rules, worker, unused);

@@ -22,6 +22,8 @@ enum class GlTransfer : std::uint8_t {
   pixel_buffer,  ///< the GPU copies between its texture and the pixel buffer
   copy,          ///< the CPU copies between a texture and the mapped bytes
 };
+/// For people.
+std::string_view to_string(GlTransfer transfer) noexcept;
 
 /// HALYARD_FORCE_TRANSFER.
 struct GlTransferRules {
@@ -50,7 +52,7 @@ class GlImage {
   static Result<GlImage> prepare_copy(const Tensor& image, Access access);
   /// What prepare() would choose.
   static GlTransfer choose(const Tensor& image, Access access, const GlTransferRules& rules,
-                           const gl::Worker& worker);
+                           const gl::Worker& worker) noexcept;
 
   GlTransfer transfer() const noexcept { return transfer_; }
   std::uint64_t modifier() const noexcept { return modifier_; }

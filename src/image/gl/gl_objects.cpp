@@ -21,6 +21,8 @@ void count(const GlImage& image) noexcept {
 }
 
 constexpr std::size_t max_kept_taps = 32;
+// OpenGL keeps one error of each kind; a lost context may tell of its loss for ever.
+constexpr int max_errors = 16;
 constexpr std::size_t target_texel_bytes = 4;
 constexpr std::array<GLenum, 5> upload_formats = {0, GL_RED, GL_RG, 0, GL_RGBA};
 constexpr std::array<GLenum, 5> sized_formats = {0, GL_R8, GL_RG8, 0, GL_RGBA8};
@@ -81,14 +83,10 @@ MappedPlane bound_plane(const ImagePlane& plane) noexcept {
   return {data, data, plane.stride_bytes, plane.row_bytes, plane.rows};
 }
 
-Status check_errors(const char* what) {
-  Status out;
-  for (GLenum error; (error = glGetError()) != GL_NO_ERROR;) {
-    const Errc code = error == GL_OUT_OF_MEMORY ? Errc::no_memory : Errc::device;
-    if (out) out = fail(code, what, "error {:#x}", error);
-    if (error == GL_CONTEXT_LOST) break;  // which never stops telling so
+// Forgets the errors of earlier calls, which may be another layer's.
+void drop_errors() {
+  for (int i = 0; i < max_errors && glGetError() != GL_NO_ERROR; ++i) {
   }
-  return out;
 }
 
 }  // namespace
@@ -107,6 +105,20 @@ GlObjects::~GlObjects() {
   for (const Taps& taps : taps_)
     glDeleteTextures(1, &taps.texture);
   glDeleteFramebuffers(1, &joint_framebuffer_);
+}
+
+Status GlObjects::check(const char* what) {
+  Status out;
+  bool is_lost = gl::is_context_lost(worker_->capabilities());
+  for (int i = 0; i < max_errors && !is_lost; ++i) {
+    const GLenum error = glGetError();
+    if (error == GL_NO_ERROR) return out;
+    is_lost = error == GL_CONTEXT_LOST;
+    const Errc code = error == GL_OUT_OF_MEMORY ? Errc::no_memory : Errc::device;
+    if (out) out = fail(code, what, "error {:#x}", error);
+  }
+  worker_->mark_lost();
+  return fail(Errc::device, "opengl: the context is lost");
 }
 
 bool GlObjects::stages(const GlRunOptions& options) const noexcept {
@@ -286,7 +298,7 @@ Status GlObjects::draw(GlRun& run, const GlRunOptions& options) {
 
 Status GlObjects::draw_all(GlRun& run, const GlRunOptions& options) {
   const GlProgram& program = *run.program;
-  static_cast<void>(check_errors(""));
+  drop_errors();
   ++now_;
   TexelOrigins origins;
   for (std::size_t i = 0; i < program.source_planes(); ++i) {
@@ -305,10 +317,10 @@ Status GlObjects::draw_all(GlRun& run, const GlRunOptions& options) {
     HALYARD_RETURN_IF_ERROR(
         draw_target(program, text, taps, planes.count == 1 ? one : join(planes, targets), origins));
   }
-  HALYARD_RETURN_IF_ERROR(check_errors("opengl: a conversion failed"));
+  HALYARD_RETURN_IF_ERROR(check("opengl: a conversion failed"));
   for (std::size_t i = 0; i < program.target_planes(); ++i)
     read_back(run, i, targets[i], stages(options));
-  return check_errors("opengl: a result cannot be read");
+  return check("opengl: a result cannot be read");
 }
 
 Status GlObjects::copy_staged(std::uint32_t name, const MappedPlane& plane) {
@@ -335,7 +347,7 @@ Status GlObjects::complete(GlRun& run) {
     staging_.release(std::exchange(run.staged[i], 0));
     if (out) out = copied;
   }
-  const Status status = check_errors("opengl: a conversion failed");
+  const Status status = check("opengl: a conversion failed");
   count(run.src);
   count(run.dst);
   return out ? status : out;

@@ -55,6 +55,8 @@ class GlObjects {
   GlObjects& operator=(const GlObjects&) = delete;
   ~GlObjects();
 
+  bool belong_to(const gl::Worker& worker) const noexcept { return worker_.get() == &worker; }
+
   /// Brings the source to the GPU and draws. The GPU may still be busy afterwards. Errors:
   /// unsupported (the driver does not import a DMA-BUF, which it remembers), no_memory, device (a
   /// shader does not compile, the context is lost, an error of OpenGL).
@@ -78,6 +80,8 @@ class GlObjects {
   };
   using Targets = std::array<Target, 4>;  ///< of the planes
 
+  /// The errors of OpenGL since the last check.
+  Status check(const char* what);
   Status draw_all(GlRun& run, const GlRunOptions& options);
   std::uint32_t taps(const GlProgram& program);
   bool stages(const GlRunOptions& options) const noexcept;
