@@ -37,7 +37,7 @@ apt_model=(python3 python3-venv ca-certificates)
 apt_python=(python3-dev)
 apt_test=(
   "${apt_python[@]}" libgtest-dev libgmock-dev librapidcheck-dev libdrm-dev gcovr util-linux
-  libegl1 libgles2 libegl-mesa0 libgl1-mesa-dri
+  libegl1 libgles2 libegl-mesa0 libgl1-mesa-dri glslang-tools
 )
 apt_vm=(make gcc libc6-dev binutils flex bison bc xz-utils debian-archive-keyring python3)
 apt_torch=(python3-torch python3-numpy)

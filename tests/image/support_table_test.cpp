@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "halyard/image.h"
+#include "image/page_block.h"
 
 namespace halyard {
 namespace {
@@ -72,22 +71,7 @@ std::string table() {
 }
 
 TEST(SupportTable, the_page_shows_what_the_code_says) {
-  const std::string path = HALYARD_SOURCE_DIR "/docs/conversion.md";
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  std::string page = text.str();
-  const std::string begin = "<!-- table: begin -->\n";
-  const std::string end = "<!-- table: end -->";
-  const std::size_t from = page.find(begin);
-  const std::size_t to = page.find(end);
-  ASSERT_NE(from, std::string::npos) << path;
-  ASSERT_NE(to, std::string::npos) << path;
-  const std::size_t inside = from + begin.size();
-  const std::string wanted = page.substr(0, inside) + table() + page.substr(to);
-  if (page == wanted) return;
-  const std::string rewritten = HALYARD_BINARY_DIR "/conversion.md";
-  std::ofstream(rewritten) << wanted;
-  ADD_FAILURE() << "the table is out of date; to rewrite it: cp " << rewritten << " " << path;
+  test::expect_on_page("table", table());
 }
 
 TEST(SupportTable, every_refusal_has_a_reason_that_names_its_side) {

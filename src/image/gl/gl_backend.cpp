@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -14,12 +15,10 @@
 #include "gl/display/gpu_nodes.h"
 #include "image/dispatch.h"
 #include "image/gl/gl_objects.h"
+#include "image/gl/limits.h"
 
 namespace halyard::image {
 namespace {
-
-// More samples than these are a blur over the whole image, which two passes do better.
-constexpr std::int32_t max_samples_of_output = 256;
 
 // Makes the program when it first runs: most plans of a machine's heap images never do.
 class LateProgram final : public BackendProgram {
@@ -119,7 +118,7 @@ Memory GlBackend::image_memory() const noexcept {
 }
 
 Verdict GlBackend::serves(const Plan& plan, const Tensor& src, const Tensor& dst) const noexcept {
-  if (!is_automatic_) return check_sizes(plan);
+  if (!is_automatic_) return supports(plan);
   for (const Tensor* const image : {&src, &dst}) {
     const Memory memory = image->buffer()->memory();
     if (memory != Memory::dma && memory != Memory::pbo)
@@ -132,7 +131,7 @@ Verdict GlBackend::serves(const Plan& plan, const Tensor& src, const Tensor& dst
     return Verdict::decline(
         "the driver does not import the destination, or its rows are not whole "
         "texels of 4 bytes");
-  return check_sizes(plan);
+  return supports(plan);
 }
 
 std::string GlBackend::describe(const Tensor& src, const Tensor& dst) const {
@@ -145,24 +144,9 @@ GlTransfer GlBackend::transfer_of(const Tensor& image, Access access) const noex
 }
 
 Verdict GlBackend::supports(const Plan& plan) const noexcept {
-  if (plan.src.channels == nullptr) return Verdict::decline("does not demosaic Bayer images");
-  if (plan.affine) return Verdict::decline("does not serve affine maps");
-  if (max_samples(plan) > max_samples_of_output)
-    return Verdict::decline("the filter reads more than 256 samples for each pixel");
-  if (stores_pairs(plan.dst.format) && plan.dst.size.width % 2 != 0)
-    return Verdict::decline("the destination's rows end inside a pair of pixels");
-  return worker_ == nullptr ? Verdict::accept() : check_sizes(plan);
-}
-
-Verdict GlBackend::check_sizes(const Plan& plan) const noexcept {
-  const std::int32_t most = worker_->capabilities().max_texture_size;
-  // Pixels of three bytes are three texels of the source. Rows are at most 16 bytes of elements for
-  // each pixel of the destination, in texels of 4 bytes.
-  const std::int32_t texels = plan.src.channels->sites[0].step == 3 ? 3 : 1;
-  const bool fits = std::max(plan.src.size.width, plan.src.size.height) <= most / texels &&
-                    plan.dst.size.width <= most / 4 && plan.dst.size.height <= most;
-  return fits ? Verdict::accept()
-              : Verdict::decline("the images are larger than the GPU's largest texture");
+  GlLimits limits{.max_texture_size = std::numeric_limits<std::int32_t>::max()};
+  if (worker_ != nullptr) limits.max_texture_size = worker_->capabilities().max_texture_size;
+  return gl_verdict(plan, limits);
 }
 
 Result<std::shared_ptr<const BackendProgram>> GlBackend::compile(const Plan& plan) const {

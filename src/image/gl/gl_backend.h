@@ -25,6 +25,7 @@ class GlBackend final : public ImageBackend {
   static Result<std::unique_ptr<GlBackend>> create_automatic(
       const Environment& env, std::optional<GlDisplayKind> display = {});
   std::string_view name() const noexcept override { return "opengl"; }
+  /// Knows the limits of the GPU once OpenGL is open.
   Verdict supports(const Plan& plan) const noexcept override;
   Verdict serves(const Plan& plan, const Tensor& src, const Tensor& dst) const noexcept override;
   Memory image_memory() const noexcept override;
@@ -40,8 +41,6 @@ class GlBackend final : public ImageBackend {
   Verdict start_once() const noexcept;
   /// Whether it may be chosen by itself: a GPU, not a renderer on the CPU.
   Verdict start_gpu() const noexcept;
-  /// The limits of the GPU.
-  Verdict check_sizes(const Plan& plan) const noexcept;
   GlTransfer transfer_of(const Tensor& image, Access access) const noexcept;
   Status prepare(std::span<const Job> jobs);
   Status draw_all();

@@ -26,6 +26,7 @@ constexpr int max_errors = 16;
 constexpr std::size_t target_texel_bytes = 4;
 constexpr std::array<GLenum, 5> upload_formats = {0, GL_RED, GL_RG, 0, GL_RGBA};
 constexpr std::array<GLenum, 5> sized_formats = {0, GL_R8, GL_RG8, 0, GL_RGBA8};
+constexpr std::array<GLenum, 5> row_formats = {0, GL_R32UI, GL_RG32UI, 0, GL_RGBA32UI};
 
 // Makes OpenGL count bytes from `offset_bytes` in the buffer object that is bound.
 std::byte* in_bound_buffer(std::size_t offset_bytes) noexcept {
@@ -103,6 +104,7 @@ GlObjects::GlObjects(std::shared_ptr<gl::Worker> worker) : worker_(std::move(wor
 GlObjects::~GlObjects() {
   for (const Taps& taps : taps_)
     glDeleteTextures(1, &taps.texture);
+  glDeleteFramebuffers(1, &joint_framebuffer_);
 }
 
 Status GlObjects::check(const char* what) {
@@ -133,10 +135,10 @@ std::uint32_t GlObjects::taps(const GlProgram& program) {
   Taps& place = *std::ranges::min_element(taps_, {}, &Taps::used);
   glDeleteTextures(1, &place.texture);
   const TapTable& table = program.taps();
-  place = {program.id(), make_texture(GL_R32F, {table.width, table.rows}), now_};
+  place = {program.id(), make_texture(GL_R32UI, {table.width, table.rows}), now_};
   glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
-  glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, table.width, table.rows, GL_RED, GL_FLOAT,
+  glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, table.width, table.rows, GL_RED_INTEGER, GL_UNSIGNED_INT,
                   table.values.data());
   return place.texture;
 }
@@ -207,12 +209,37 @@ Result<GlObjects::Target> GlObjects::target(const GlRun& run, std::size_t index,
   const Size size{static_cast<std::int32_t>(target_row_bytes(plane) / target_texel_bytes),
                   static_cast<std::int32_t>(plane.rows)};
   const PlaneTexture& texture = textures_.find(PlaneTextures::first_target + index, GL_RGBA8, size);
-  return Target{texture.framebuffer, {}, size};
+  return Target{texture.framebuffer, {}, size, texture.texture};
 }
 
-Status GlObjects::draw_plane(const GlProgram& program, std::size_t index, std::uint32_t taps,
-                             const Target& target, TexelOrigins& origins) {
-  HALYARD_TRY(const Shader* const shader, shaders_.find(program.shader(index)));
+Status GlObjects::filter_rows(const GlProgram& program, std::uint32_t taps, TexelOrigins& origins) {
+  for (const RowPass& pass : program.row_passes()) {
+    glActiveTexture(GL_TEXTURE0 + static_cast<GLenum>(filtered_unit) +
+                    static_cast<GLenum>(pass.group));
+    const PlaneTexture& texture = textures_.find(PlaneTextures::first_filtered + pass.group,
+                                                 row_formats[pass.components], pass.size);
+    HALYARD_RETURN_IF_ERROR(
+        draw_target(program, pass.shader, taps, {texture.framebuffer, {}, pass.size, 0}, origins));
+  }
+  return {};
+}
+
+GlObjects::Target GlObjects::join(PlaneRange planes, const Targets& targets) {
+  constexpr std::array<GLenum, 4> attachments = {GL_COLOR_ATTACHMENT0, GL_COLOR_ATTACHMENT1,
+                                                 GL_COLOR_ATTACHMENT2, GL_COLOR_ATTACHMENT3};
+  if (joint_framebuffer_ == 0) glGenFramebuffers(1, &joint_framebuffer_);
+  glBindFramebuffer(GL_FRAMEBUFFER, joint_framebuffer_);
+  for (std::size_t i = 0; i < attachments.size(); ++i) {
+    const GLuint texture = i < planes.count ? targets[planes.first + i].texture : 0;
+    glFramebufferTexture2D(GL_FRAMEBUFFER, attachments[i], GL_TEXTURE_2D, texture, 0);
+  }
+  glDrawBuffers(static_cast<GLsizei>(planes.count), attachments.data());
+  return {joint_framebuffer_, {}, targets[planes.first].size, 0};
+}
+
+Status GlObjects::draw_target(const GlProgram& program, const std::string& text, std::uint32_t taps,
+                              const Target& target, TexelOrigins& origins) {
+  HALYARD_TRY(const Shader* const shader, shaders_.find(text));
   glActiveTexture(GL_TEXTURE0 + taps_unit);
   glBindTexture(GL_TEXTURE_2D, taps);
   glBindFramebuffer(GL_FRAMEBUFFER, target.framebuffer);
@@ -279,10 +306,16 @@ Status GlObjects::draw_all(GlRun& run, const GlRunOptions& options) {
   }
   glActiveTexture(GL_TEXTURE0 + taps_unit);
   const std::uint32_t taps = this->taps(program);
-  std::array<Target, 4> targets{};
+  HALYARD_RETURN_IF_ERROR(filter_rows(program, taps, origins));
+  Targets targets{};
   for (std::size_t i = 0; i < program.target_planes(); ++i) {
     HALYARD_TRY(targets[i], target(run, i, options));
-    HALYARD_RETURN_IF_ERROR(draw_plane(program, i, taps, targets[i], origins));
+  }
+  const bool is_import = run.dst.transfer() == GlTransfer::dma_buf;
+  for (const auto& [planes, text] : is_import ? program.separate_draws() : program.joint_draws()) {
+    const Target& one = targets[planes.first];
+    HALYARD_RETURN_IF_ERROR(
+        draw_target(program, text, taps, planes.count == 1 ? one : join(planes, targets), origins));
   }
   HALYARD_RETURN_IF_ERROR(check("opengl: a conversion failed"));
   for (std::size_t i = 0; i < program.target_planes(); ++i)

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "gl/display/worker.h"
@@ -70,12 +71,14 @@ class GlObjects {
     std::uint32_t texture = 0;
     std::uint64_t used = 0;
   };
-  /// Where a plane is drawn.
+  /// Where planes or filtered rows are drawn.
   struct Target {
     std::uint32_t framebuffer = 0;
     TexelOrigin origin;
     Size size;
+    std::uint32_t texture = 0;  ///< of this plane alone; none of imports
   };
+  using Targets = std::array<Target, 4>;  ///< of the planes
 
   /// The errors of OpenGL since the last check.
   Status check(const char* what);
@@ -86,8 +89,12 @@ class GlObjects {
   Result<TexelOrigin> bind_source(const GlRun& run, std::size_t index, const GlRunOptions& options);
   void upload(const MappedPlane& plane, std::size_t texel_bytes, bool is_staged);
   Result<Target> target(const GlRun& run, std::size_t index, const GlRunOptions& options);
-  Status draw_plane(const GlProgram& program, std::size_t index, std::uint32_t taps,
-                    const Target& target, TexelOrigins& origins);
+  /// The first of two passes.
+  Status filter_rows(const GlProgram& program, std::uint32_t taps, TexelOrigins& origins);
+  /// One framebuffer over the textures of several planes.
+  Target join(PlaneRange planes, const Targets& targets);
+  Status draw_target(const GlProgram& program, const std::string& text, std::uint32_t taps,
+                     const Target& target, TexelOrigins& origins);
   void read_back(GlRun& run, std::size_t index, const Target& target, bool is_staged);
   void read_pixels(const MappedPlane& plane, Size size);
   Status copy_staged(std::uint32_t name, const MappedPlane& plane);
@@ -97,6 +104,7 @@ class GlObjects {
   PlaneTextures textures_;
   Staging staging_;
   std::vector<Taps> taps_;
+  std::uint32_t joint_framebuffer_ = 0;
   std::vector<std::byte> rows_;  ///< of a target whose rows do not fit the destination's
   std::uint64_t now_ = 0;        ///< counts runs
 };

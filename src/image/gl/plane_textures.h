@@ -13,11 +13,11 @@ namespace halyard::image {
 
 /// A texture for one plane of images of one size.
 struct PlaneTexture {
-  std::size_t slot = 0;      ///< of the plane: 0..3 sources, 4..7 targets
+  std::size_t slot = 0;      ///< of the plane: 0..3 sources, 4..7 targets, 8..9 filtered rows
   std::uint32_t format = 0;  ///< sized internal format
   Size size;
   std::uint32_t texture = 0;
-  std::uint32_t framebuffer = 0;  ///< of targets
+  std::uint32_t framebuffer = 0;  ///< of targets and filtered rows
   std::uint64_t used = 0;         ///< when
 };
 
@@ -25,6 +25,7 @@ struct PlaneTexture {
 class PlaneTextures {
  public:
   static constexpr std::size_t first_target = 4;
+  static constexpr std::size_t first_filtered = 8;
 
   PlaneTextures();
   PlaneTextures(const PlaneTextures&) = delete;

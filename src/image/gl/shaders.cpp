@@ -3,6 +3,7 @@
 
 #include <epoxy/gl.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "base/text/format_error.h"
@@ -66,6 +67,8 @@ void set_units(const Shader& shader) {
     return shader.locations[static_cast<std::size_t>(sampler)];
   };
   glUniform1i(location(Uniform::taps), taps_unit);
+  glUniform1i(location(Uniform::filtered0), filtered_unit);
+  glUniform1i(location(Uniform::filtered1), filtered_unit + 1);
   for (GLint i = 0; i < 4; ++i)
     glUniform1i(
         shader.locations[static_cast<std::size_t>(Uniform::plane0) + static_cast<std::size_t>(i)],
@@ -75,20 +78,32 @@ void set_units(const Shader& shader) {
 }  // namespace
 
 Shaders::~Shaders() {
-  for (const auto& [text, shader] : known_)
-    glDeleteProgram(shader.name);
+  for (const auto& [text, kept] : known_)
+    glDeleteProgram(kept.shader.name);
+}
+
+void Shaders::drop_oldest() {
+  const auto oldest =
+      std::ranges::min_element(known_, {}, [](const auto& entry) { return entry.second.used; });
+  glDeleteProgram(oldest->second.shader.name);
+  known_.erase(oldest);
 }
 
 Result<const Shader*> Shaders::find(const std::string& fragment_text) {
+  ++now_;
   const auto known = known_.find(fragment_text);
-  if (known != known_.end()) return &known->second;
+  if (known != known_.end()) {
+    known->second.used = now_;
+    return &known->second.shader;
+  }
+  if (known_.size() >= max_kept) drop_oldest();
   Shader made;
   ++compiled;
   HALYARD_TRY(made.name, link(fragment_text));
   for (std::size_t i = 0; i < made.locations.size(); ++i)
     made.locations[i] = glGetUniformLocation(made.name, uniform_name(static_cast<Uniform>(i)));
   set_units(made);
-  return &known_.emplace(fragment_text, made).first->second;
+  return &known_.emplace(fragment_text, Kept{made, now_}).first->second.shader;
 }
 
 std::uint64_t compiled_shaders() noexcept {

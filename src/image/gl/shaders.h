@@ -8,12 +8,14 @@
 #include <unordered_map>
 
 #include "halyard/result.h"
-#include "image/gl/shader_text.h"
+#include "image/gl/shader/shader_text.h"
 
 namespace halyard::image {
 
-/// The texture unit of the taps; those of the source's planes are 0..3.
+/// The texture units of the taps and of the filtered rows of group 0, before those of group 1. The
+/// units of the source's planes are 0..3.
 inline constexpr std::int32_t taps_unit = 4;
+inline constexpr std::int32_t filtered_unit = 5;
 
 /// A linked shader program, and the locations of its uniforms: -1 for those that it does not use.
 struct Shader {
@@ -21,7 +23,7 @@ struct Shader {
   std::array<std::int32_t, static_cast<std::size_t>(Uniform::count)> locations{};
 };
 
-/// Keeps every program that it has linked. Made, used and destroyed on the worker's thread.
+/// Keeps the 256 programs that were used last. Made, used and destroyed on the worker's thread.
 class Shaders {
  public:
   Shaders() = default;
@@ -29,12 +31,20 @@ class Shaders {
   Shaders& operator=(const Shaders&) = delete;
   ~Shaders();
 
-  /// The program of a fragment shader; compiles it at the first call. The result is valid as long
-  /// as this object. Errors: device (the driver does not compile or link it).
+  /// The program of a fragment shader; compiles it at the first call. The result is valid until
+  /// the next call. Errors: device (the driver does not compile or link it).
   Result<const Shader*> find(const std::string& fragment_text);
 
  private:
-  std::unordered_map<std::string, Shader> known_;
+  static constexpr std::size_t max_kept = 256;
+  struct Kept {
+    Shader shader;
+    std::uint64_t used = 0;  ///< when
+  };
+  void drop_oldest();
+
+  std::unordered_map<std::string, Kept> known_;
+  std::uint64_t now_ = 0;  ///< counts calls
 };
 
 /// Shaders compiled since the start of the process. Thread-safe.

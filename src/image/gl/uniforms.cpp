@@ -49,6 +49,32 @@ void set_colors(const Locations& at, const ColorStep& color) {
   glUniform3fv(location(at, Uniform::yuv_yuv), 5, both.data());
 }
 
+// Where samples are, and which are read.
+void set_samples(const Locations& at, const GlProgram& program) {
+  const TapTable& taps = program.taps();
+  std::array<GLint, 4 * group_count> rows{};
+  for (std::size_t group = 0; group < group_count; ++group) {
+    rows[4 * group] = taps.x[group].row;
+    rows[4 * group + 1] = taps.x[group].count;
+    rows[4 * group + 2] = taps.y[group].row;
+    rows[4 * group + 3] = taps.y[group].count;
+  }
+  glUniform4iv(location(at, Uniform::tap_rows), group_count, rows.data());
+  glUniform4iv(location(at, Uniform::sample_range), group_count, program.sample_range().data());
+  const Size source = program.plan().src.size;
+  glUniform2i(location(at, Uniform::source_size), source.width, source.height);
+  const PixelFormat format = program.plan().src.format;
+  const bool has_red = format == PixelFormat::bayer_rggb || format == PixelFormat::bayer_grbg;
+  const bool has_green = format == PixelFormat::bayer_grbg || format == PixelFormat::bayer_gbrg;
+  glUniform2i(location(at, Uniform::mosaic_parity), has_red ? 0 : 1, has_green ? 0 : 1);
+  if (!program.plan().affine) return;
+  const AffineNumbers& affine = program.affine();
+  constexpr GLsizei quads = 1 + group_count;
+  glUniform4iv(location(at, Uniform::affine_whole), quads, affine.whole.data());
+  glUniform4uiv(location(at, Uniform::affine_fraction), quads, affine.fraction.data());
+  glUniform2fv(location(at, Uniform::affine_narrowing), group_count, affine.narrowing.data());
+}
+
 void set_origins(const Locations& at, const TexelOrigins& origins) {
   std::array<GLint, 8> sources{};
   for (std::size_t i = 0; i < 4; ++i) {
@@ -72,15 +98,7 @@ void set_uniforms(const Shader& shader, const GlProgram& program, const TexelOri
   glUniform4fv(location(at, Uniform::scale), 1, plan.values.scale.data());
   glUniform4fv(location(at, Uniform::bias), 1, plan.values.bias.data());
   set_colors(at, plan.color);
-  const TapTable& taps = program.taps();
-  std::array<GLint, 8> rows{};
-  for (std::size_t group = 0; group < 2; ++group) {
-    rows[4 * group] = taps.x[group].row;
-    rows[4 * group + 1] = taps.x[group].count;
-    rows[4 * group + 2] = taps.y[group].row;
-    rows[4 * group + 3] = taps.y[group].count;
-  }
-  glUniform4iv(location(at, Uniform::tap_rows), 2, rows.data());
+  set_samples(at, program);
   glUniform1f(location(at, Uniform::source_scale),
               static_cast<float>(255.0 / ((1 << plan.source_bits) - 1)));
 }

@@ -153,6 +153,23 @@ TEST_F(GlTransfer, slices_and_batches_of_one_buffer_share_its_import) {
   EXPECT_EQ(gl::dma_image_imports() - before, 3U);
 }
 
+TEST_F(GlTransfer, maps_mosaics_and_wide_filters_work_inside_a_buffer) {
+  NEEDS_IMPORTS();
+  for (const F from : {F::rgba, F::grey, F::bayer_rggb}) {
+    SCOPED_TRACE(to_string(from));
+    const Tensor frame = dma_image(128, 96, from);
+    const Tensor canvas = dma_image(96, 64, F::bgra);
+    Convert c{.src = frame.slice(Region{16, 8, 96, 80}).value(),
+              .dst = canvas.slice(Region{32, 16, 32, 32}).value()};
+    c.filter = Filter::lanczos3;
+    c.antialias = true;
+    EXPECT_TRUE(judge_->compare(c));
+    c.affine = Affine{{0.4, 0.2, 3, -0.2, 0.4, 15}};
+    EXPECT_TRUE(judge_->compare(c));
+  }
+  EXPECT_EQ(take().dma_bufs, 12U);
+}
+
 TEST_F(GlTransfer, neighbours_of_a_slice_keep_their_bytes) {
   NEEDS_IMPORTS();
   const Tensor frame = dma_image(64, 32, F::rgba);
