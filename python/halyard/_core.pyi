@@ -2702,11 +2702,12 @@ class ImageProcessor:
     time, other threads wait; give each thread its own to run in parallel. A context manager.
 
     Args:
-        egl_display: the display for OpenGL; None: the first that works.
+        egl_display: the display for OpenGL; None: the first that works. All processors share one.
         threads: maximum number of threads for one call; 0: all cores.
+        backend: 'auto', or what serves a request if it can, before the CPU: 'opengl', 'g2d', 'cpu'.
     """
 
-    def __init__(self, egl_display: EglDisplayKindLike | None = None, threads: int = 0) -> None: ...
+    def __init__(self, egl_display: EglDisplayKindLike | None = None, threads: int = 0, backend: Literal['auto', 'cpu', 'g2d', 'opengl'] = 'auto') -> None: ...
 
     def close(self) -> None:
         """
@@ -3032,11 +3033,12 @@ class _ReferenceProcessor(ImageProcessor):
     time, other threads wait; give each thread its own to run in parallel. A context manager.
 
     Args:
-        egl_display: the display for OpenGL; None: the first that works.
+        egl_display: the display for OpenGL; None: the first that works. All processors share one.
         threads: maximum number of threads for one call; 0: all cores.
+        backend: 'auto', or what serves a request if it can, before the CPU: 'opengl', 'g2d', 'cpu'.
     """
 
-    def __init__(self, egl_display: EglDisplayKindLike | None = None, threads: int = 0) -> None: ...
+    def __init__(self, egl_display: EglDisplayKindLike | None = None, threads: int = 0, backend: Literal['auto', 'cpu', 'g2d', 'opengl'] = 'auto') -> None: ...
 
     def create_image(  # type: ignore[override]
         self,
@@ -3096,6 +3098,8 @@ def is_cuda_available() -> bool:
 
 def is_v4l2_available() -> bool:
     """False: this build has no JPEG decoder in hardware."""
+
+def _usable_displays() -> list[tuple[int, str]]: ...
 
 def version() -> str:
     """The library's version, "1.2.3"."""

@@ -26,7 +26,8 @@ RotationLike = Union[Rotation, Literal[
     270]]
 FlipLike = Union[Flip, Literal["none", "horizontal", "vertical"]]
 ColorModeLike = Union[ColorMode, Literal["class", "instance", "track"]]
-EglDisplayKindLike = Union[EglDisplayKind, Literal["gbm", "platform_device", "default"]]
+EglDisplayKindLike = Union[EglDisplayKind, Literal[
+    "gbm", "platform_device", "default", "surfaceless"]]
 NmsLike = Union[Nms, Literal["class_agnostic", "class_aware", "auto"]]
 DecoderTypeLike = Union[DecoderType, Literal["ultralytics", "modelpack"]]
 DecoderVersionLike = Union[DecoderVersion, Literal["yolov5", "yolov8", "yolo11", "yolo26"]]

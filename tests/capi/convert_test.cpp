@@ -3,7 +3,10 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "owned.h"
 
@@ -198,10 +201,31 @@ TEST(CapiVersions, are_two_of_one_name) {
 TEST(CapiProcessor, is_made_for_backends_that_are_here) {
   EXPECT_TRUE(Processor(hal_image_processor_new_with_backend(HAL_COMPUTE_BACKEND_CPU)));
   EXPECT_TRUE(Processor(hal_image_processor_new_with_backend(HAL_COMPUTE_BACKEND_AUTO)));
-  EXPECT_ERRNO(nullptr, ENOTSUP, hal_image_processor_new_with_backend(HAL_COMPUTE_BACKEND_G2D));
-  EXPECT_ERRNO(nullptr, ENOTSUP, hal_image_processor_new_with_backend(HAL_COMPUTE_BACKEND_OPENGL));
+  // Here or not, the answer is clear.
+  for (const auto backend : {HAL_COMPUTE_BACKEND_G2D, HAL_COMPUTE_BACKEND_OPENGL}) {
+    errno = 0;
+    const Processor made(hal_image_processor_new_with_backend(backend));
+    if (made) continue;
+    EXPECT_EQ(errno, ENOTSUP);
+    EXPECT_NE(std::string(hal_last_error()).find("backend: is not available"), std::string::npos)
+        << hal_last_error();
+  }
   EXPECT_ERRNO(nullptr, EINVAL,
                hal_image_processor_new_with_backend(static_cast<hal_compute_backend>(4)));
+}
+
+TEST_F(CapiConvert, runs_on_opengl_where_it_is_asked_for) {
+  ::setenv("HALYARD_ALLOW_SOFTWARE_GL", "1", 1);
+  const Processor opengl(hal_image_processor_new_with_backend(HAL_COMPUTE_BACKEND_OPENGL));
+  ::unsetenv("HALYARD_ALLOW_SOFTWARE_GL");
+  if (!opengl) GTEST_SKIP() << hal_last_error();
+  const Owned<char> text(
+      hal_processor_explain(opengl, src, dst, HAL_ROTATION_NONE, HAL_FLIP_NONE, nullptr));
+  ASSERT_TRUE(text);
+  EXPECT_EQ(std::strstr(text, "opengl: runs it"), text.get()) << text.get();
+  ASSERT_DONE(
+      halyard::test::convert(opengl, src, dst, HAL_ROTATION_ROTATE90, HAL_FLIP_NONE, nullptr));
+  EXPECT_EQ(quadrants(), (std::array<int, 4>{30, 10, 40, 20}));
 }
 
 TEST(CapiProcessor, makes_images) {

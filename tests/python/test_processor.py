@@ -171,6 +171,25 @@ def test_explain_and_close(rgb):
     fails(RuntimeError, "closed", lambda: p.convert(src, out), p.flush, lambda: p.explain(src, out))
 
 
+def test_backends_by_name(rgb, monkeypatch):
+    src = image(rgb, F.Rgb)
+    out, expected = (ef.Tensor.image(8, 8, F.Rgb, mem=MEM) for _ in range(2))
+    ef.ImageProcessor(backend="cpu").convert(src, expected)
+    fails(ValueError, lambda: ef.ImageProcessor(backend="nosuch"))
+    monkeypatch.setenv("HALYARD_ALLOW_SOFTWARE_GL", "1")
+    displays = ef.probe_egl_displays()
+    assert all(isinstance(d.kind, ef.EglDisplayKind) and d.description for d in displays)
+    if not displays:
+        pytest.skip("no OpenGL ES on this machine")
+    p = ef.ImageProcessor(displays[0].kind, backend="opengl")
+    assert p.explain(src, out).startswith("opengl: runs it")
+    p.convert(src, out)
+    difference = np.asarray(out).astype(int) - np.asarray(expected)
+    assert abs(difference).max() <= 1
+    made = p.create_image(16, 8, F.Rgb)
+    assert made.memory in (ef.TensorMemory.PBO, ef.TensorMemory.DMA)
+
+
 def test_a_backend_that_is_not_there(monkeypatch):
     ef.ImageProcessor().close()
     monkeypatch.setenv("EDGEFIRST_FORCE_BACKEND", "nosuch")

@@ -174,7 +174,9 @@ typedef enum hal_compute_backend hal_compute_backend;
 /// errno: ENOMEM, ENOTSUP (HALYARD_FORCE_BACKEND names a backend that is not available), EINVAL
 /// (HALYARD_COLORIMETRY).
 hal_image_processor* hal_image_processor_new(void);
-/// errno: also EINVAL (not an enumerator), ENOTSUP (a backend that is not available).
+/// G2D and OPENGL leave to the CPU what they decline; HALYARD_FORCE_BACKEND and HALYARD_DISABLE_*
+/// are ignored unless the backend is AUTO. errno: also EINVAL (not an enumerator), ENOTSUP (a
+/// backend that is not available; hal_last_error() has the reason).
 hal_image_processor* hal_image_processor_new_with_backend(hal_compute_backend backend);
 /// Deferred conversions that were not flushed are dropped.
 void hal_image_processor_free(hal_image_processor* processor);
