@@ -61,7 +61,8 @@ class GlChoice : public testing::Test {
     return report.substr(0, report.find('\n'));
   }
   Convert heap_request() {
-    return {.src = random_image(random_, 38, 26, F::nv12), .dst = zero_image(24, 30, F::rgb)};
+    return {.src = random_image(random_, 38, 26, F::nv12),
+            .dst = Tensor::create_image(24, 30, F::rgb, DType::u8, Memory::mem).value()};
   }
   Random random_{17};
 };
