@@ -46,7 +46,9 @@ class Variable {
 /// One of the fake libraries: "int", "long", "phys" (no g2d_buf_from_fd), "old_text" (a version of
 /// another form), "no_version", "no_blit".
 inline std::string fake_library(const std::string& variant) {
-  return std::string(HALYARD_BINARY_DIR) + "/tests/fake_g2d/libg2d_" + variant + ".so";
+  std::string path = HALYARD_BINARY_DIR "/tests/fake_g2d/libg2d_";
+  path += variant;
+  return path += ".so";
 }
 
 class G2dMachine {
