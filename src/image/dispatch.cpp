@@ -24,6 +24,32 @@ constexpr const char* another_asked = "the processor's options name another back
 constexpr std::size_t opengl_number = 0;
 constexpr std::size_t g2d_number = 1;
 constexpr std::size_t cpu_number = 2;
+
+// Whether a backend is selected by name, so that it must be there.
+bool is_selected(ComputeBackend own, std::string_view name, ComputeBackend wanted,
+                 const Environment& env) {
+  return wanted == own || env.force_backend == name;
+}
+
+// Why a backend that is not selected is not even tried; empty if it is. `switched_off`: by its
+// variable, whose text this is; null: it is not.
+std::string reason_left_out(ComputeBackend wanted, const Environment& env,
+                            const char* switched_off) {
+  if (switched_off != nullptr) return switched_off;
+  if (wanted != ComputeBackend::automatic) return another_asked;
+  return env.force_backend ? another_forced : "";
+}
+
+// The backend, or the reason why there is none.
+template <class Candidate, class Backend>
+void adopt(Candidate& candidate, Result<std::unique_ptr<Backend>> made) {
+  if (made) {
+    candidate.backend = std::move(*made);
+  } else {
+    candidate.absent = made.error().message();
+  }
+}
+
 }  // namespace
 
 Error at_request(std::size_t index, const Error& error) {
@@ -56,24 +82,17 @@ Result<Dispatch> Dispatch::create(const ProcessorOptions& options, const Environ
 }
 
 void Dispatch::add_opengl(const Environment& env, const ProcessorOptions& options) {
-  const ComputeBackend wanted = options.backend;
   Candidate& candidate = candidates_[opengl_number];
   candidate.name = "opengl";
-  const bool is_selected = wanted == ComputeBackend::opengl || env.force_backend == "opengl";
-  if (!is_selected) {
-    if (env.force_backend) candidate.absent = another_forced;
-    if (wanted != ComputeBackend::automatic) candidate.absent = another_asked;
-    if (env.disable_gl) candidate.absent = "switched off by HALYARD_DISABLE_GL";
+  const bool selected = is_selected(ComputeBackend::opengl, candidate.name, options.backend, env);
+  if (!selected) {
+    candidate.absent = reason_left_out(
+        options.backend, env, env.disable_gl ? "switched off by HALYARD_DISABLE_GL" : nullptr);
     if (!candidate.absent.empty()) return;
   }
 #ifdef HALYARD_HAVE_GL
-  auto made = is_selected ? GlBackend::create(env, options.gl_display)
-                          : GlBackend::create_automatic(env, options.gl_display);
-  if (made) {
-    candidate.backend = std::move(*made);
-  } else {
-    candidate.absent = made.error().message();
-  }
+  adopt(candidate, selected ? GlBackend::create(env, options.gl_display)
+                            : GlBackend::create_automatic(env, options.gl_display));
 #else
   candidate.absent = not_built;
 #endif
@@ -82,19 +101,13 @@ void Dispatch::add_opengl(const Environment& env, const ProcessorOptions& option
 void Dispatch::add_g2d(const Environment& env, ComputeBackend wanted) {
   Candidate& candidate = candidates_[g2d_number];
   candidate.name = "g2d";
-  const bool is_selected = wanted == ComputeBackend::g2d || env.force_backend == "g2d";
-  if (!is_selected) {
-    if (env.force_backend) candidate.absent = another_forced;
-    if (wanted != ComputeBackend::automatic) candidate.absent = another_asked;
-    if (env.disable_g2d) candidate.absent = "switched off by HALYARD_DISABLE_G2D";
+  const bool selected = is_selected(ComputeBackend::g2d, candidate.name, wanted, env);
+  if (!selected) {
+    candidate.absent = reason_left_out(
+        wanted, env, env.disable_g2d ? "switched off by HALYARD_DISABLE_G2D" : nullptr);
     if (!candidate.absent.empty()) return;
   }
-  auto made = G2dBackend::create(env.g2d_library.value_or("libg2d.so.2"), is_selected);
-  if (made) {
-    candidate.backend = std::move(*made);
-  } else {
-    candidate.absent = made.error().message();
-  }
+  adopt(candidate, G2dBackend::create(env.g2d_library.value_or("libg2d.so.2"), selected));
 }
 
 Status Dispatch::check_wanted(ComputeBackend wanted) const {
