@@ -2,6 +2,7 @@
 // Additional functions of DMA-BUFs: heaps to allocate from, labels, fences.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,11 @@ Result<Fd> export_sync_file(const Buffer& buffer, Access access);
 /// Adds `sync_file` (borrowed) to the buffer as the fence of a reader or a writer, so that other
 /// users wait for it. Errors: those of export_sync_file(); invalid_argument (not a sync file).
 Status import_sync_file(const Buffer& buffer, Access access, int sync_file);
+
+/// Waits until a sync file (borrowed), or another descriptor that becomes readable, signals.
+/// Errors: timeout (also for a negative one, which looks once), invalid_argument (not an open
+/// descriptor), os. Thread-safe.
+Status wait_sync_file(int sync_file, std::chrono::milliseconds timeout);
 
 }  // namespace halyard
 HALYARD_EXPORTS_END

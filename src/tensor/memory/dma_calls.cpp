@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Labels and fences of DMA-BUFs.
 #include <linux/dma-buf.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 
+#include <algorithm>
 #include <cerrno>
 
+#include "base/system/socket_message.h"
 #include "base/text/format_error.h"
 #include "halyard/dmabuf.h"
 #include "halyard/trace.h"
@@ -87,6 +90,23 @@ Status import_sync_file(const Buffer& buffer, Access access, int sync_file) {
                       fmt::format("descriptor {}", sync_file), EINVAL);
   }
   return fence_error(errno, "sync file: cannot be imported");
+}
+
+Status wait_sync_file(int sync_file, std::chrono::milliseconds timeout) {
+  trace::Span span("tensor.wait_sync_file");
+  const Deadline deadline(std::max(timeout, std::chrono::milliseconds(0)));
+  for (;;) {
+    pollfd poll = {sync_file, POLLIN, 0};
+    const int left_ms = deadline.left_ms();
+    const int ready = sync_file < 0 ? 1 : ::poll(&poll, 1, left_ms);
+    if (sync_file < 0 || (poll.revents & POLLNVAL) != 0) {
+      return fail(Errc::invalid_argument, "sync_file: must be an open descriptor", "{}", sync_file);
+    }
+    if (ready > 0) return {};
+    if (ready < 0 && errno != EINTR) return fail_os("sync_file: cannot be waited for", errno);
+    if (ready == 0 && left_ms == 0)
+      return fail(Errc::timeout, "sync_file: does not signal", "in {} ms", timeout.count());
+  }
 }
 
 }  // namespace halyard
