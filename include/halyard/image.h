@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "halyard/export.h"
+#include "halyard/fd.h"
 #include "halyard/geometry.h"
 #include "halyard/gl.h"
 #include "halyard/placement.h"
@@ -139,6 +140,15 @@ struct ProcessorOptions {
   std::optional<GlDisplayKind> gl_display = {};
 };
 
+/// What Processor::convert_with_fence() returns.
+struct FencedPlacement {
+  Placement placement = {};
+  /// A sync file, as poll() (POLLIN), wait_sync_file() and drivers with explicit fences take it.
+  /// Empty: the pixels are written, which is always so unless OpenGL has drawn into a DMA-BUF or a
+  /// pixel buffer and its driver has such fences.
+  Fd done;
+};
+
 /// Converts images. Chooses the first backend that supports the request and reaches its tensors, in
 /// the order OpenGL, G2D, CPU. HALYARD_FORCE_BACKEND and ProcessorOptions::backend select one;
 /// where they select G2D, it also scales and converts YUV, with a rounding of its own. The CPU
@@ -199,6 +209,16 @@ class Processor {
   /// As above, but reads `src` and writes `dst`; words.src and words.dst are ignored. Avoids two
   /// Tensor copies, which matter for small images.
   Result<Placement> convert(const Convert& words, const Tensor& src, const Tensor& dst);
+
+  /// As convert(), but the GPU may still work when it returns: FencedPlacement::done signals when
+  /// the pixels are written. Until then nobody may write the source or access the destination,
+  /// except by further requests of any processor of this process on OpenGL. The fence is added to
+  /// their DMA-BUFs too, so that on Linux 6.0 and later maps by the CPU, and drivers that heed such
+  /// fences, wait by themselves. An error of the GPU after the return is not reported.
+  /// `wait_for` (borrowed) is a sync file that the request waits for before it accesses an image,
+  /// on the GPU where the driver can (EGL_ANDROID_native_fence_sync), else on the CPU, for at most
+  /// 5 seconds; negative: nothing. Errors: those of convert() and wait_sync_file().
+  Result<FencedPlacement> convert_with_fence(const Convert& request, int wait_for = -1);
 
   /// Checks and compiles a request; accesses no pixel. Its tensors give the geometry; run() may get
   /// other tensors. Errors: those of convert() except those of mapping.

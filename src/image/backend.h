@@ -3,16 +3,21 @@
 // backend needs only this file and plan.h.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "halyard/fd.h"
 #include "halyard/result.h"
 #include "image/plan.h"
 
 namespace halyard::image {
+
+/// How long a sync file is waited for: far longer than any frame takes.
+constexpr std::chrono::seconds sync_file_patience{5};
 
 /// A backend's answer to "do you run this plan?". Declining is a value, not an error.
 class Verdict {
@@ -74,12 +79,24 @@ class ImageBackend {
   /// The memory for images that it converts without a copy; automatic if any will do.
   virtual Memory image_memory() const noexcept { return Memory::automatic; }
   /// How it serves them, for people, as "src imported, dst read back"; may be empty.
-  virtual std::string describe(const Tensor& /*src*/, const Tensor& /*dst*/) const { return {}; }
+  virtual std::string describe(const Plan& /*plan*/, const Tensor& /*src*/,
+                               const Tensor& /*dst*/) const {
+    return {};
+  }
   /// Errors: no_memory.
   virtual Result<std::shared_ptr<const BackendProgram>> compile(const Plan& plan) const = 0;
   /// Errors: those of mapping, no_memory, device.
   virtual Status submit(std::span<const Job> jobs) = 0;
   virtual Status finish() = 0;
+  /// As finish(), but may return before the pixels are written, with a sync file that signals when
+  /// they are. Empty: they are. What the jobs point to may end at once, except for the bytes.
+  virtual Result<Fd> finish_later() {
+    HALYARD_RETURN_IF_ERROR(finish());
+    return Fd();
+  }
+  /// Makes the jobs of the next submit() wait for a sync file, which is borrowed. False: this
+  /// backend cannot; the caller waits.
+  virtual bool queue_wait(int /*sync_file*/) noexcept { return false; }
 };
 
 }  // namespace halyard::image

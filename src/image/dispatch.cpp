@@ -161,7 +161,7 @@ std::optional<std::size_t> Dispatch::explain(const Plan& plan, const Tensor& src
     report += fmt::format("{}{}: {}", report.empty() ? "" : "\n", candidate.name,
                           verdict ? "runs it" : verdict.reason());
     if (!verdict) continue;
-    const std::string way = candidate.backend->describe(src, dst);
+    const std::string way = candidate.backend->describe(plan, src, dst);
     if (!way.empty()) report += fmt::format(" ({})", way);
     return number;
   }

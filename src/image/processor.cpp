@@ -10,6 +10,7 @@
 
 #include "base/env.h"
 #include "base/text/format_error.h"
+#include "halyard/dmabuf.h"
 #include "halyard/trace.h"
 #include "image/processor_impl.h"
 
@@ -47,6 +48,12 @@ Status check_fits(const image::CompiledPlan& compiled, const Tensor& src, const 
       Errc::invalid_argument,
       "dst: its size, format, dtype, orientation, colorimetry or quantization is not the plan's",
       "{}, the plan is for {}", to_text(seen), to_text(compiled.plan.dst));
+}
+
+Status end_run(image::ImageBackend& backend, const image::RunFences& fences) {
+  if (fences.done == nullptr) return backend.finish();
+  HALYARD_TRY(*fences.done, backend.finish_later());
+  return {};
 }
 
 }  // namespace
@@ -116,20 +123,24 @@ Result<std::size_t> Processor::Impl::route(const image::CompiledPlan& compiled, 
 }
 
 Status Processor::Impl::run_one(const image::CompiledPlan& compiled, std::size_t number,
-                                const Tensor& src, const Tensor& dst) {
+                                const Tensor& src, const Tensor& dst,
+                                const image::RunFences& fences) {
   image::ImageBackend& backend = *dispatch.backend(number);
+  if (fences.wait_for >= 0 && !backend.queue_wait(fences.wait_for))
+    HALYARD_RETURN_IF_ERROR(wait_sync_file(fences.wait_for, image::sync_file_patience));
   const image::Job job{&compiled.plan, compiled.programs[number].get(), &src, &dst};
   Status status = backend.submit({&job, 1});
-  if (status) status = backend.finish();
+  if (status) status = end_run(backend, fences);
   if (status || !dispatch.give_up(number, status.error())) return status;
-  return run_elsewhere(compiled, number, src, dst);
+  return run_elsewhere(compiled, number, src, dst, fences);
 }
 
 Status Processor::Impl::run_elsewhere(const image::CompiledPlan& compiled, std::size_t failed,
-                                      const Tensor& src, const Tensor& dst) {
+                                      const Tensor& src, const Tensor& dst,
+                                      const image::RunFences& fences) {
   ++fallbacks;
   HALYARD_TRY(const std::size_t number, route(compiled, src, dst, failed + 1));
-  return run_one(compiled, number, src, dst);
+  return run_one(compiled, number, src, dst, fences);
 }
 
 Processor::Processor(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -170,14 +181,26 @@ Result<Placement> Processor::convert(const Convert& request) {
 }
 
 Result<Placement> Processor::convert(const Convert& request, const Tensor& src, const Tensor& dst) {
+  return impl_->convert(request, src, dst, {});
+}
+
+Result<Placement> Processor::Impl::convert(const Convert& request, const Tensor& src,
+                                           const Tensor& dst, const image::RunFences& fences) {
   trace::Span span("image.convert");
-  HALYARD_TRY(const auto* compiled, impl_->compile(request, src, dst));
+  HALYARD_TRY(const auto* compiled, compile(request, src, dst));
   HALYARD_RETURN_IF_ERROR(image::check_apart(src, dst));
-  HALYARD_TRY(const std::size_t number, impl_->route(**compiled, src, dst));
-  HALYARD_RETURN_IF_ERROR(impl_->flush_before(src, dst));
-  describe(span, **compiled, impl_->dispatch.backend(number)->name());
-  HALYARD_RETURN_IF_ERROR(impl_->run_one(**compiled, number, src, dst));
+  HALYARD_TRY(const std::size_t number, route(**compiled, src, dst));
+  HALYARD_RETURN_IF_ERROR(flush_before(src, dst));
+  describe(span, **compiled, dispatch.backend(number)->name());
+  HALYARD_RETURN_IF_ERROR(run_one(**compiled, number, src, dst, fences));
   return (*compiled)->plan.placement;
+}
+
+Result<FencedPlacement> Processor::convert_with_fence(const Convert& request, int wait_for) {
+  FencedPlacement out;
+  HALYARD_TRY(out.placement,
+              impl_->convert(request, request.src, request.dst, {wait_for, &out.done}));
+  return out;
 }
 
 Result<ConvertPlan> Processor::plan(const Convert& request) {

@@ -41,6 +41,12 @@ struct CheckedRequest {
   const Tensor* dst = nullptr;
 };
 
+/// The sync files of one run.
+struct RunFences {
+  int wait_for = -1;   ///< before it begins; negative: nothing
+  Fd* done = nullptr;  ///< gets the sync file of its end, where the run does not wait for it
+};
+
 }  // namespace image
 
 struct HALYARD_LOCAL Processor::Impl {
@@ -72,16 +78,18 @@ struct HALYARD_LOCAL Processor::Impl {
   /// the tensors. Errors: unsupported (none does; the detail lists the reasons).
   Result<std::size_t> route(const image::CompiledPlan& compiled, const Tensor& src,
                             const Tensor& dst, std::size_t first = 0) const;
+  Result<Placement> convert(const Convert& request, const Tensor& src, const Tensor& dst,
+                            const image::RunFences& fences);
   /// Runs the kept requests if one of them touches the same bytes as this request.
   Status flush_before(const Tensor& src, const Tensor& dst);
   /// Runs the kept requests; none is kept afterwards.
   Status flush();
   Status run_one(const image::CompiledPlan& compiled, std::size_t number, const Tensor& src,
-                 const Tensor& dst);
+                 const Tensor& dst, const image::RunFences& fences = {});
   Status run(std::span<const image::CheckedRequest> tasks_to_run);
   /// Runs a request on a backend after the one that has failed.
   Status run_elsewhere(const image::CompiledPlan& compiled, std::size_t failed, const Tensor& src,
-                       const Tensor& dst);
+                       const Tensor& dst, const image::RunFences& fences = {});
 
   std::uint64_t fallbacks = 0;
 

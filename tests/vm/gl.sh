@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the tests of DMA-BUFs in OpenGL with Mesa of mesa.sh: on the host, with a memfd in place of
-# each DMA-BUF, then in the machine, which has real ones.
+# each DMA-BUF, then in the machine, which has real ones, and cameras.
 #   tests/vm/gl.sh BUILD_FOLDER
 # Programs with sanitizers run on the host alone: in the machine they need more mappings than the
 # host allows.
@@ -11,7 +11,9 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$(cd "$1" && pwd)
 suites=(gl image)
-filter='DmaImage*:GlTransfer*:GlBackend*:GlFault*:GlChoice*'
+# Left to the machine: hosts seldom let a test signal sync files by hand.
+by_hand=GlFence.sync_files_are_waited_for
+filter='DmaImage*:GlTransfer*:GlBackend*:GlFault*:GlChoice*:GlFence*'
 
 unavailable() {
   printf 'gl: skipped: %s\n0 passed, 0 failed, %d skipped\n' "$1" "${#suites[@]}"
@@ -27,7 +29,7 @@ for suite in "${suites[@]}"; do
   rc=0
   echo "== $suite"
   (cd "$build/tests" && "$here/mesa.sh" --run "./halyard_test_$suite" --gtest_color=no \
-    "--gtest_filter=$filter" "--gtest_output=json:$host/$suite.json") 2>&1 || rc=$?
+    "--gtest_filter=$filter-$by_hand" "--gtest_output=json:$host/$suite.json") 2>&1 || rc=$?
   echo "$rc" >"$host/$suite.rc"
 done >"$host/output"
 
@@ -35,7 +37,8 @@ if grep -qaE '__[at]san_init' "$build/tests/halyard_test_image"; then
   exec python3 -B "$here/summary.py" "$host"
 fi
 rc=0
-"$here/run.sh" "$build" --mesa --mods none --suites "${suites[*]}" --filter "$filter" \
+"$here/run.sh" "$build" --mesa --mods none --suites "${suites[*]} vm" \
+  --filter "$filter:GlCamera*:GlDelegate*" \
   >"$host/machine" || rc=$?
 [[ $rc -ne 77 ]] || unavailable "$(sed -n 's/^vm: skipped: //p' "$host/machine")"
 exec python3 -B "$here/summary.py" "$host" "$build"/vm/boot-*

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fences on our DMA-BUFs, signalled by hand through the kernel's software timeline.
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/ioctl.h>
 
 #include <array>
 #include <atomic>
@@ -15,49 +12,19 @@
 #include "halyard/dmabuf.h"
 #include "halyard/fd.h"
 #include "support/result.h"
+#include "support/timeline.h"
 #include "vm/devices.h"
 
 namespace halyard::vm {
 namespace {
 
-constexpr const char* timeline_node = "/sys/kernel/debug/sync/sw_sync";
-
-// The calls of drivers/dma-buf/sw_sync.c: a debugging interface, in no header.
-struct CreateFence {
-  std::uint32_t value;
-  std::array<char, 32> name;
-  std::int32_t fence;
-};
-constexpr unsigned long create_fence = _IOWR('W', 0, CreateFence);
-constexpr unsigned long increment = _IOW('W', 1, std::uint32_t);
-
-// Counts up from 0; the fence of a value is signalled once that is reached.
-class Timeline {
- public:
-  Timeline() : fd_(::open(timeline_node, O_RDWR | O_CLOEXEC)) {}
-  explicit operator bool() const { return static_cast<bool>(fd_); }
-  Fd fence(std::uint32_t value) const {
-    CreateFence call{value, {"test"}, -1};
-    return ::ioctl(fd_.get(), create_fence, &call) == 0 ? Fd(call.fence) : Fd();
-  }
-  bool advance() const {
-    std::uint32_t by = 1;
-    return ::ioctl(fd_.get(), increment, &by) == 0;
-  }
-
- private:
-  Fd fd_;
-};
-
-bool is_signalled(const Fd& sync_file) {
-  pollfd ready = {sync_file.get(), POLLIN, 0};
-  return ::poll(&ready, 1, 0) == 1 && (ready.revents & POLLIN) != 0;
-}
+using test::is_signalled;
+using test::Timeline;
 
 class SyncFileTest : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    HALYARD_NEEDS(timeline_, timeline_node);
+    HALYARD_NEEDS(timeline_, Timeline::node);
     auto buffer =
         allocate(4096, AllocateOptions{Memory::dma, CpuAccess::read_write, "sync", {GetParam()}});
     HALYARD_NEEDS(buffer, std::string("the heap ") + GetParam());

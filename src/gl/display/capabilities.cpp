@@ -61,7 +61,8 @@ Capabilities read_capabilities(const Display& display) {
       out.dma_buf_import && display.has("EGL_EXT_image_dma_buf_import_modifiers");
   out.dma_buf_export = display.has("EGL_MESA_image_dma_buf_export");
   out.fences = display.has("EGL_KHR_fence_sync");
-  out.native_fences = display.has("EGL_ANDROID_native_fence_sync");
+  out.native_fences = out.fences && display.has("EGL_KHR_wait_sync") &&
+                      display.has("EGL_ANDROID_native_fence_sync");
   return out;
 }
 

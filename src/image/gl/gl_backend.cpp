@@ -12,7 +12,9 @@
 
 #include "base/system/fork.h"
 #include "base/text/format_error.h"
+#include "gl/display/fence.h"
 #include "gl/display/gpu_nodes.h"
+#include "halyard/dmabuf.h"
 #include "image/dispatch.h"
 #include "image/gl/gl_objects.h"
 #include "image/gl/limits.h"
@@ -139,9 +141,16 @@ Verdict GlBackend::serves(const Plan& plan, const Tensor& src, const Tensor& dst
   return supports(plan);
 }
 
-std::string GlBackend::describe(const Tensor& src, const Tensor& dst) const {
-  return fmt::format("src {}, dst {}", to_string(transfer_of(src, Access::read)),
-                     to_string(transfer_of(dst, Access::write)));
+std::string GlBackend::describe(const Plan& plan, const Tensor& src, const Tensor& dst) const {
+  const GlTransfer from = transfer_of(src, Access::read);
+  const GlTransfer to = transfer_of(dst, Access::write);
+  const GlProgram program(plan);
+  const bool is_import = to == GlTransfer::dma_buf;
+  const auto draws = is_import ? program.separate_draws() : program.joint_draws();
+  return fmt::format("src {}, dst {}; passes {}, planes uploaded {}, planes read back {}",
+                     to_string(from), to_string(to), program.row_passes().size() + draws.size(),
+                     from == GlTransfer::dma_buf ? 0 : program.source_planes(),
+                     is_import ? 0 : program.target_planes());
 }
 
 GlTransfer GlBackend::transfer_of(const Tensor& image, Access access) const noexcept {
@@ -162,50 +171,42 @@ Result<std::shared_ptr<const BackendProgram>> GlBackend::compile(const Plan& pla
   }
 }
 
-Status GlBackend::prepare(std::span<const Job> jobs) {
-  runs_.reserve(jobs.size());
-  refused_.reserve(jobs.size());
-  for (const Job& job : jobs) {
-    GlRun& run = runs_.emplace_back();
-    run.program = &static_cast<const LateProgram*>(job.program)->get();
-    auto src = GlImage::prepare(*job.src, Access::read, options_.rules, *worker_);
-    auto dst = src ? GlImage::prepare(*job.dst, Access::write, options_.rules, *worker_)
-                   : Result<GlImage>(src.error());
-    if (!dst) return jobs.size() == 1 ? dst.error() : at_request(runs_.size() - 1, dst.error());
-    run.src = std::move(*src);
-    run.dst = std::move(*dst);
-  }
+void GlBackend::drop_runs() noexcept {
+  runs_.clear();
+  refused_.clear();
+  wait_.reset();
+}
+
+Status GlBackend::wait_on_cpu() {
+  return wait_ ? wait_sync_file(wait_.get(), sync_file_patience) : Status();
+}
+
+// The CPU's wait serves too.
+Status GlBackend::wait_on_device() {
+  if (!wait_ || gl::wait_on_gpu(*worker_, wait_.get())) return {};
+  return wait_on_cpu();
+}
+
+Status GlBackend::prepare_run(const Job& job) {
+  GlRun& run = runs_.emplace_back();
+  run.job = job;
+  run.program = &static_cast<const LateProgram*>(job.program)->get();
+  if (wait_ && (transfer_of(*job.src, Access::read) == GlTransfer::copy ||
+                transfer_of(*job.dst, Access::write) == GlTransfer::copy))
+    HALYARD_RETURN_IF_ERROR(wait_on_cpu());
+  HALYARD_TRY(run.src, GlImage::prepare(*job.src, Access::read, options_.rules, *worker_));
+  HALYARD_TRY(run.dst, GlImage::prepare(*job.dst, Access::write, options_.rules, *worker_));
   return {};
 }
 
-// Draws all before it waits for any, so that the GPU is never idle.
-Status GlBackend::draw_all() {
-  Status status;
-  std::size_t drawn = 0;
-  for (; status && drawn < runs_.size(); ++drawn) {
-    status = objects_->draw(runs_[drawn], options_);
-    if (status || !is_refusal(status.error())) continue;
-    refused_.push_back(drawn);
-    status = Status();
+Status GlBackend::prepare(std::span<const Job> jobs) {
+  runs_.reserve(jobs.size());
+  refused_.reserve(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const Status status = prepare_run(jobs[i]);
+    if (!status) return jobs.size() == 1 ? status : at_request(i, status.error());
   }
-  for (std::size_t i = 0; i < drawn; ++i) {
-    if (std::ranges::count(refused_, i) != 0) continue;
-    const Status completed = objects_->complete(runs_[i]);
-    if (status) status = completed;
-  }
-  return status;
-}
-
-Status GlBackend::draw_copy(std::size_t index, const Job& job) {
-  GlRun& run = runs_[index];
-  run.src = GlImage();
-  run.dst = GlImage();
-  HALYARD_TRY(run.src, GlImage::prepare_copy(*job.src, Access::read));
-  HALYARD_TRY(run.dst, GlImage::prepare_copy(*job.dst, Access::write));
-  return worker_->run([&]() -> Status {
-    HALYARD_RETURN_IF_ERROR(objects_->draw(run, options_));
-    return objects_->complete(run);
-  });
+  return {};
 }
 
 Status GlBackend::submit(std::span<const Job> jobs) {
@@ -214,19 +215,83 @@ Status GlBackend::submit(std::span<const Job> jobs) {
   Status status;
   try {
     status = prepare(jobs);
-    if (status) status = worker_->run([this] { return draw_all(); });
-    for (std::size_t i = 0; i < refused_.size() && status; ++i)
-      status = draw_copy(refused_[i], jobs[refused_[i]]);
   } catch (const std::bad_alloc&) {
     status = fail(Errc::no_memory, "convert: no working memory");
   }
-  runs_.clear();
-  refused_.clear();
+  if (!status) drop_runs();
   return status;
 }
 
-Status GlBackend::finish() {
-  return {};
+// Draws all before it waits for any, so that the GPU is never idle.
+Status GlBackend::draw_all(Fd* fence) {
+  Status status = wait_on_device();
+  std::size_t drawn = 0;
+  for (; status && drawn < runs_.size(); ++drawn) {
+    status = objects_->draw(runs_[drawn], options_);
+    if (status || !is_refusal(status.error())) continue;
+    refused_.push_back(drawn);
+    status = Status();
+  }
+  bool has_dma_buf = false;
+  bool is_pending = false;
+  for (std::size_t i = 0; i < drawn; ++i) {
+    if (std::ranges::count(refused_, i) != 0) continue;
+    has_dma_buf |= runs_[i].has_dma_buf();
+    is_pending |= runs_[i].dst.transfer() != GlTransfer::copy;
+    const Status completed = objects_->complete(runs_[i]);
+    if (status) status = completed;
+  }
+  if (status && is_pending && fence != nullptr) {
+    if (auto made = gl::make_sync_file(*worker_)) *fence = std::move(*made);
+  }
+  // Pixel buffers need no wait: their next use by the CPU waits, and the GPU works in order.
+  const bool waits = has_dma_buf && (fence == nullptr || !*fence);
+  const Status finished = objects_->finish(waits);
+  return status ? finished : status;
+}
+
+Status GlBackend::draw_copy(GlRun& run) {
+  HALYARD_RETURN_IF_ERROR(wait_on_cpu());
+  const Job job = run.job;
+  run = GlRun();
+  run.program = &static_cast<const LateProgram*>(job.program)->get();
+  HALYARD_TRY(run.src, GlImage::prepare_copy(*job.src, Access::read));
+  HALYARD_TRY(run.dst, GlImage::prepare_copy(*job.dst, Access::write));
+  return worker_->run([&]() -> Status {
+    HALYARD_RETURN_IF_ERROR(objects_->draw(run, options_));
+    HALYARD_RETURN_IF_ERROR(objects_->complete(run));
+    return objects_->finish(false);
+  });
+}
+
+Status GlBackend::finish_runs(Fd* fence) {
+  Status status;
+  try {
+    status = worker_->run([&] { return draw_all(fence); });
+    for (std::size_t i = 0; i < refused_.size() && status; ++i)
+      status = draw_copy(runs_[refused_[i]]);
+  } catch (const std::bad_alloc&) {
+    status = fail(Errc::no_memory, "convert: no working memory");
+  }
+  if (status && fence != nullptr && *fence) {
+    for (const GlRun& run : runs_)
+      run.share_fence(fence->get());
+  }
+  drop_runs();
+  return status;
+}
+
+Result<Fd> GlBackend::finish_later() {
+  Fd fence;
+  HALYARD_RETURN_IF_ERROR(finish_runs(&fence));
+  return fence;
+}
+
+bool GlBackend::queue_wait(int sync_file) noexcept {
+  auto copy = Fd::duplicate(sync_file);
+  if (!copy) return false;
+  wait_ = std::move(*copy);
+  return true;
 }
 
 }  // namespace halyard::image

@@ -29,10 +29,13 @@ class GlBackend final : public ImageBackend {
   Verdict supports(const Plan& plan) const noexcept override;
   Verdict serves(const Plan& plan, const Tensor& src, const Tensor& dst) const noexcept override;
   Memory image_memory() const noexcept override;
-  std::string describe(const Tensor& src, const Tensor& dst) const override;
+  std::string describe(const Plan& plan, const Tensor& src, const Tensor& dst) const override;
   Result<std::shared_ptr<const BackendProgram>> compile(const Plan& plan) const override;
+  /// Prepares the images; finish() and finish_later() draw, in one visit to the context's thread.
   Status submit(std::span<const Job> jobs) override;
-  Status finish() override;
+  Status finish() override { return finish_runs(nullptr); }
+  Result<Fd> finish_later() override;
+  bool queue_wait(int sync_file) noexcept override;
 
  private:
   explicit GlBackend(const GlRunOptions& options) noexcept : options_(options) {}
@@ -43,10 +46,18 @@ class GlBackend final : public ImageBackend {
   Verdict start_gpu() const noexcept;
   GlTransfer transfer_of(const Tensor& image, Access access) const noexcept;
   Status prepare(std::span<const Job> jobs);
-  Status draw_all();
-  /// Draws a job by copies, because the driver does not import one of its buffers. From the next
-  /// frame on, prepare() knows so.
-  Status draw_copy(std::size_t index, const Job& job);
+  Status prepare_run(const Job& job);
+  /// Draws what was prepared. If `fence` is set and the driver can, does not wait, but gives it the
+  /// sync file of the end.
+  Status finish_runs(Fd* fence);
+  // On the worker's thread.
+  Status draw_all(Fd* fence);
+  /// Of one whose buffers the driver does not import: by copies. From the next frame on,
+  /// prepare_run() knows so.
+  Status draw_copy(GlRun& run);
+  Status wait_on_device();
+  Status wait_on_cpu();
+  void drop_runs() noexcept;
 
   GlRunOptions options_;
   bool is_automatic_ = false;
@@ -56,6 +67,7 @@ class GlBackend final : public ImageBackend {
   mutable std::shared_ptr<gl::Worker> worker_;
   mutable std::shared_ptr<GlObjects> objects_;  ///< used on the worker's thread only
   mutable std::string refusal_;
+  Fd wait_;  ///< before the next runs
   std::vector<GlRun> runs_;
   std::vector<std::size_t> refused_;  ///< runs whose buffers the driver does not import
 };

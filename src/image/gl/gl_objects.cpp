@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/text/format_error.h"
+#include "halyard/dmabuf.h"
+#include "halyard/trace.h"
 #include "image/gl/plane_import.h"
 
 namespace halyard::image {
@@ -99,6 +101,22 @@ GlStats gl_stats() noexcept {
           compiled_shaders()};
 }
 
+bool GlRun::has_dma_buf() const noexcept {
+  return src.transfer() == GlTransfer::dma_buf || dst.transfer() == GlTransfer::dma_buf;
+}
+
+void GlRun::share_fence(int sync_file) const {
+  const auto share = [&](const GlImage& image, std::size_t planes, Access access) {
+    if (image.transfer() != GlTransfer::dma_buf) return;
+    for (std::size_t i = 0; i < planes; ++i) {
+      // Without it, as before Linux 6.0, only who has the sync file waits.
+      static_cast<void>(import_sync_file(*image.plane(i).buffer, access, sync_file));
+    }
+  };
+  share(src, program->source_planes(), Access::read);
+  share(dst, program->target_planes(), Access::write);
+}
+
 GlObjects::GlObjects(std::shared_ptr<gl::Worker> worker) : worker_(std::move(worker)) {}
 
 GlObjects::~GlObjects() {
@@ -160,7 +178,7 @@ void GlObjects::upload(const MappedPlane& plane, std::size_t texel_bytes, bool i
   if (!is_whole) fill_texture(plane, texel_bytes);
 }
 
-Result<TexelOrigin> GlObjects::bind_source(const GlRun& run, std::size_t index,
+Result<TexelOrigin> GlObjects::bind_source(GlRun& run, std::size_t index,
                                            const GlRunOptions& options) {
   const GlImage& src = run.src;
   const std::size_t texel = texel_bytes(run.program->plan().src, index);
@@ -174,6 +192,7 @@ Result<TexelOrigin> GlObjects::bind_source(const GlRun& run, std::size_t index,
     glBindTexture(GL_TEXTURE_2D, image.texture);
     return wanted.origin;
   }
+  ++run.uploads;
   const bool is_copy = src.transfer() == GlTransfer::copy;
   const MappedPlane plane = is_copy ? src.map().plane(index) : bound_plane(src.plane(index));
   textures_.find(
@@ -270,6 +289,7 @@ void GlObjects::read_pixels(const MappedPlane& plane, Size size) {
 
 void GlObjects::read_back(GlRun& run, std::size_t index, const Target& target, bool is_staged) {
   if (run.dst.transfer() == GlTransfer::dma_buf) return;
+  ++run.read_backs;
   glBindFramebuffer(GL_FRAMEBUFFER, target.framebuffer);
   if (run.dst.transfer() == GlTransfer::pixel_buffer) {
     glBindBuffer(GL_PIXEL_PACK_BUFFER, run.dst.buffer_object(index));
@@ -289,7 +309,9 @@ void GlObjects::read_back(GlRun& run, std::size_t index, const Target& target, b
 }
 
 Status GlObjects::draw(GlRun& run, const GlRunOptions& options) {
+  trace::Span span("image.gl.draw");
   Status status = draw_all(run, options);
+  span.arg("passes", run.passes).arg("uploads", run.uploads).arg("read_backs", run.read_backs);
   if (status) return status;
   for (std::uint32_t& name : run.staged)
     staging_.release(std::exchange(name, 0));
@@ -307,6 +329,7 @@ Status GlObjects::draw_all(GlRun& run, const GlRunOptions& options) {
   glActiveTexture(GL_TEXTURE0 + taps_unit);
   const std::uint32_t taps = this->taps(program);
   HALYARD_RETURN_IF_ERROR(filter_rows(program, taps, origins));
+  run.passes += program.row_passes().size();
   Targets targets{};
   for (std::size_t i = 0; i < program.target_planes(); ++i) {
     HALYARD_TRY(targets[i], target(run, i, options));
@@ -316,6 +339,7 @@ Status GlObjects::draw_all(GlRun& run, const GlRunOptions& options) {
     const Target& one = targets[planes.first];
     HALYARD_RETURN_IF_ERROR(
         draw_target(program, text, taps, planes.count == 1 ? one : join(planes, targets), origins));
+    ++run.passes;
   }
   HALYARD_RETURN_IF_ERROR(check("opengl: a conversion failed"));
   for (std::size_t i = 0; i < program.target_planes(); ++i)
@@ -335,22 +359,24 @@ Status GlObjects::copy_staged(std::uint32_t name, const MappedPlane& plane) {
   return fail(Errc::device, "opengl: the driver lost a result");
 }
 
+Status GlObjects::finish(bool waits) {
+  trace::Span span("image.gl.finish");
+  waits ? glFinish() : glFlush();
+  return check("opengl: a conversion failed");
+}
+
 Status GlObjects::complete(GlRun& run) {
-  const bool has_dma_buf =
-      run.src.transfer() == GlTransfer::dma_buf || run.dst.transfer() == GlTransfer::dma_buf;
-  // Pixel buffers need no wait: their next use by the CPU waits, and the GPU works in order.
-  has_dma_buf ? glFinish() : glFlush();
   Status out;
   for (std::size_t i = 0; i < run.staged.size(); ++i) {
     if (run.staged[i] == 0) continue;
+    trace::Span span("image.gl.copy_result");
     const Status copied = copy_staged(run.staged[i], run.dst.map().plane(i));
     staging_.release(std::exchange(run.staged[i], 0));
     if (out) out = copied;
   }
-  const Status status = check("opengl: a conversion failed");
   count(run.src);
   count(run.dst);
-  return out ? status : out;
+  return out;
 }
 
 }  // namespace halyard::image

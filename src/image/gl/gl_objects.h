@@ -27,6 +27,15 @@ struct GlRun {
   GlImage src;
   GlImage dst;
   std::array<std::uint32_t, 4> staged{};  ///< buffer objects that hold planes of the result
+  Job job = {};
+  // What it has cost.
+  std::size_t passes = 0;
+  std::size_t uploads = 0;     ///< planes
+  std::size_t read_backs = 0;  ///< planes
+
+  bool has_dma_buf() const noexcept;
+  /// Adds a fence of the run to its DMA-BUFs, so that other users of them wait, if the kernel can.
+  void share_fence(int sync_file) const;
 };
 
 /// How a processor wants its runs done.
@@ -61,9 +70,11 @@ class GlObjects {
   /// unsupported (the driver does not import a DMA-BUF, which it remembers), no_memory, device (a
   /// shader does not compile, the context is lost, an error of OpenGL).
   Status draw(GlRun& run, const GlRunOptions& options);
-  /// After draw(): waits until the GPU needs the images no longer, and copies the result where the
-  /// CPU must. Errors: device.
+  /// After draw(): copies the result where the CPU must. Errors: device.
   Status complete(GlRun& run);
+  /// After the runs: lets the GPU begin, and if `waits`, waits until it needs none of their images.
+  /// Errors: device.
+  Status finish(bool waits);
 
  private:
   struct Taps {
@@ -86,7 +97,7 @@ class GlObjects {
   std::uint32_t taps(const GlProgram& program);
   bool stages(const GlRunOptions& options) const noexcept;
   /// Makes the source plane the texture of its unit.
-  Result<TexelOrigin> bind_source(const GlRun& run, std::size_t index, const GlRunOptions& options);
+  Result<TexelOrigin> bind_source(GlRun& run, std::size_t index, const GlRunOptions& options);
   void upload(const MappedPlane& plane, std::size_t texel_bytes, bool is_staged);
   Result<Target> target(const GlRun& run, std::size_t index, const GlRunOptions& options);
   /// The first of two passes.

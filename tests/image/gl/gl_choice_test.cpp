@@ -80,7 +80,9 @@ TEST_F(GlChoice, pixel_buffers_are_converted_by_the_gpu) {
   pretend_gpu();
   Processor processor = Processor::create().value();
   const Convert c{.src = pbo_image(38, 26, F::nv12), .dst = pbo_image(24, 30, F::rgb)};
-  EXPECT_EQ(first_line(processor, c), "opengl: runs it (src pixel buffer, dst pixel buffer)");
+  EXPECT_EQ(first_line(processor, c),
+            "opengl: runs it (src pixel buffer, dst pixel buffer; passes 1, planes uploaded 2, "
+            "planes read back 1)");
   EXPECT_EQ(backend_of(processor, c), "opengl");
   EXPECT_OK(processor.convert(c));
   // A row of this destination ends inside a texel.
@@ -95,8 +97,10 @@ TEST_F(GlChoice, dma_bufs_are_converted_by_the_gpu_where_it_imports_them) {
   Processor processor = Processor::create().value();
   const Convert c{.src = make_dma_image(38, 26, F::nv12), .dst = make_dma_image(24, 30, F::rgb)};
   const bool imports = any_worker()->capabilities().dma_buf_import;
-  EXPECT_EQ(first_line(processor, c), imports ? "opengl: runs it (src imported, dst imported)"
-                                              : "opengl: the driver does not import the source");
+  EXPECT_EQ(first_line(processor, c),
+            imports ? "opengl: runs it (src imported, dst imported; passes 1, "
+                      "planes uploaded 0, planes read back 0)"
+                    : "opengl: the driver does not import the source");
   EXPECT_EQ(backend_of(processor, c), imports ? "opengl" : "cpu");
   EXPECT_OK(processor.convert(c));
 }
@@ -115,7 +119,9 @@ TEST_F(GlChoice, options_name_a_backend_whatever_the_environment_tells) {
   Processor opengl = Processor::create({.backend = ComputeBackend::opengl}).value();
   const Convert c = heap_request();
   EXPECT_EQ(backend_of(opengl, c), "opengl");
-  EXPECT_EQ(first_line(opengl, c), "opengl: runs it (src copied, dst copied)");
+  EXPECT_EQ(
+      first_line(opengl, c),
+      "opengl: runs it (src copied, dst copied; passes 1, planes uploaded 2, planes read back 1)");
   EXPECT_OK(opengl.convert(c));
   ::setenv("HALYARD_FORCE_BACKEND", "opengl", 1);
   Processor cpu = Processor::create({.backend = ComputeBackend::cpu}).value();
