@@ -2796,6 +2796,36 @@ class ImageProcessor:
         must not change, and dst keeps its content.
         """
 
+    def convert_with_fence(
+        self,
+        src: _Tensor,
+        dst: _Tensor,
+        rotation: RotationLike = Rotation.Rotate0,
+        flip: FlipLike = Flip.NoFlip,
+        source: Region | Sequence[int] | None = None,
+        letterbox: Sequence[int] | None = None,
+        *,
+        src_crop: Rect | Region | Sequence[int] | None = None,
+        dst_crop: Rect | Region | Sequence[int] | None = None,
+        dst_color: Sequence[int] | None = None,
+        fit: FitLike | None = None,
+        filter: FilterLike | None = None,
+        antialias: bool = False,
+        normalize: NormalizationLike | tuple[Sequence[float], Sequence[float]] | Literal['imagenet'] | None = None,
+        pad: Sequence[int] | None = None,
+        place: Region | Sequence[int] | None = None,
+        orientation: ImageInfo | tuple[FlipLike, RotationLike] | Literal['raw'] | None = None,
+        letterbox_rule: LetterboxRuleLike | None = None,
+        bgr: bool = False,
+        wait_for: int | None = None,
+    ) -> int | None:
+        """
+        As convert(), but the GPU may still work when it returns: then returns a sync file, a
+        descriptor that becomes readable when dst is written, and that the caller closes. None:
+        dst is written. Until then src must not change, and dst must not be read. wait_for: a sync
+        file to wait for before the images are accessed; the caller keeps it.
+        """
+
     def explain(
         self,
         src: _Tensor,

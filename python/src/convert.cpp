@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include <array>
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -158,22 +159,37 @@ nb::object convert_deferred(PyProcessor& self, nb::handle src, nb::handle dst,
   })));
 }
 
+// Returns a descriptor that the caller closes, or None.
+nb::object convert_with_fence(PyProcessor& self, nb::handle src, nb::handle dst,
+                              const Options& options, nb::handle wait_for) {
+  const int sync_file = is_given(wait_for) ? int_from(wait_for, "wait_for") : -1;
+  if (is_given(wait_for) && sync_file < 0)
+    raise(Errc::invalid_argument, "wait_for: must not be negative");
+  const Convert request = request_of(src, dst, options);
+  FencedPlacement result = take(with_processor(self, work_of(request), [&](Processor& processor) {
+    return processor.convert_with_fence(request, sync_file);
+  }));
+  if (!result.done) return nb::none();
+  return nb::int_(result.done.release());
+}
+
 nb::str explain(PyProcessor& self, nb::handle src, nb::handle dst, const Options& options) {
   const Convert request = request_of(src, dst, options);
   return str_of(take(
       with_processor(self, 0, [&](Processor& processor) { return processor.explain(request); })));
 }
 
-// Binds `call(self, src, dst, Options)` with the arguments that all requests have.
-template <auto call>
+// Binds `call(self, src, dst, Options, more...)` with the arguments that all requests have.
+template <auto call, class... More>
 auto with_options(PyProcessor& self, nb::handle src, nb::handle dst, nb::handle rotation,
                   nb::handle flip, nb::handle source, nb::handle letterbox, nb::handle src_crop,
                   nb::handle dst_crop, nb::handle dst_color, nb::handle fit, nb::handle filter,
                   nb::handle antialias, nb::handle normalize, nb::handle pad, nb::handle place,
-                  nb::handle orientation, nb::handle letterbox_rule, nb::handle bgr) {
+                  nb::handle orientation, nb::handle letterbox_rule, nb::handle bgr, More... more) {
   return call(self, src, dst,
               {rotation, flip, source, letterbox, src_crop, dst_crop, dst_color, fit, filter,
-               antialias, normalize, pad, place, orientation, letterbox_rule, bgr});
+               antialias, normalize, pad, place, orientation, letterbox_rule, bgr},
+              more...);
 }
 
 #define HALYARD_REQUEST_SIGNATURE                                                                 \
@@ -187,9 +203,10 @@ auto with_options(PyProcessor& self, nb::handle src, nb::handle dst, nb::handle 
   "orientation: ImageInfo | tuple[FlipLike, RotationLike] | Literal['raw'] | None = None, "       \
   "letterbox_rule: LetterboxRuleLike | None = None, bgr: bool = False"
 
-template <auto call>
-void add_request(ProcessorClass& cls, const char* name, const char* signature, const char* doc) {
-  cls.def(name, &with_options<call>, nb::arg("src"), nb::arg("dst"),
+template <auto call, class... More>
+void add_request(ProcessorClass& cls, const char* name, const char* signature, const char* doc,
+                 const std::convertible_to<nb::arg> auto&... more) {
+  cls.def(name, &with_options<call, More...>, nb::arg("src"), nb::arg("dst"),
           nb::arg("rotation") = enum_to(Rotation::none), nb::arg("flip") = enum_to(Flip::none),
           nb::arg("source") = nb::none(), nb::arg("letterbox") = nb::none(), nb::kw_only(),
           nb::arg("src_crop") = nb::none(), nb::arg("dst_crop") = nb::none(),
@@ -197,8 +214,8 @@ void add_request(ProcessorClass& cls, const char* name, const char* signature, c
           nb::arg("filter") = nb::none(), nb::arg("antialias") = nb::none(),
           nb::arg("normalize") = nb::none(), nb::arg("pad") = nb::none(),
           nb::arg("place") = nb::none(), nb::arg("orientation") = nb::none(),
-          nb::arg("letterbox_rule") = nb::none(), nb::arg("bgr") = nb::none(), nb::sig(signature),
-          doc);
+          nb::arg("letterbox_rule") = nb::none(), nb::arg("bgr") = nb::none(), more...,
+          nb::sig(signature), doc);
 }
 
 constexpr const char* convert_doc =
@@ -242,6 +259,15 @@ void add_convert(ProcessorClass& cls) {
       "As convert(), but may wait for flush(), which runs all requests that "
       "wait together: until then src\n"
       "must not change, and dst keeps its content.");
+  add_request<&convert_with_fence, nb::handle>(
+      cls, "convert_with_fence",
+      "def convert_with_fence(self, " HALYARD_REQUEST_SIGNATURE
+      ", wait_for: int | None = None) -> int | None",
+      "As convert(), but the GPU may still work when it returns: then returns a sync file, a\n"
+      "descriptor that becomes readable when dst is written, and that the caller closes. None:\n"
+      "dst is written. Until then src must not change, and dst must not be read. wait_for: a sync\n"
+      "file to wait for before the images are accessed; the caller keeps it.",
+      nb::arg("wait_for") = nb::none());
   add_request<&explain>(
       cls, "explain", "def explain(self, " HALYARD_REQUEST_SIGNATURE ") -> str",
       "The backend that would run this convert(), and why others decline. One line\n"

@@ -89,15 +89,21 @@ int convert(const Request& request, const Crop* crop) noexcept {
   });
 }
 
-// All backends write before they return, so there is no fence to wait for.
 template <class Crop>
-int convert_fence(const Request& request, const Crop* crop, int* fence_fd) noexcept {
+int convert_fence(const Request& request, const Crop* crop, int wait_fd, int* fence_fd) noexcept {
   if (fence_fd == nullptr || !is_aligned(fence_fd)) {
     report(Errc::invalid_argument, "fence_fd: is NULL, or not aligned for its type");
     return -1;
   }
   *fence_fd = -1;
-  return convert(request, crop);
+  return guarded<int>(-1, [&]() -> Result<int> {
+    Convert filled;
+    HALYARD_RETURN_IF_ERROR(fill(request, crop, filled));
+    HALYARD_TRY(FencedPlacement result,
+                request.processor->processor.convert_with_fence(filled, wait_fd));
+    *fence_fd = result.done.release();
+    return 0;
+  });
 }
 
 template <class Crop>
@@ -169,14 +175,21 @@ int hal_image_processor_convert_27(hal_image_processor* processor, const hal_ten
 int hal_image_processor_convert_fence(hal_image_processor* processor, const hal_tensor* src,
                                       hal_tensor* dst, hal_rotation rotation, hal_flip flip,
                                       const hal_crop* crop, int* fence_fd) {
-  return halyard::capi::convert_fence({processor, src, dst, rotation, flip}, crop, fence_fd);
+  return halyard::capi::convert_fence({processor, src, dst, rotation, flip}, crop, -1, fence_fd);
 }
 
 HALYARD_HAL_0_27(hal_image_processor_convert_fence)
 int hal_image_processor_convert_fence_27(hal_image_processor* processor, const hal_tensor* src,
                                          hal_tensor* dst, hal_rotation rotation, hal_flip flip,
                                          const hal_crop_27* crop, int* fence_fd) {
-  return halyard::capi::convert_fence({processor, src, dst, rotation, flip}, crop, fence_fd);
+  return halyard::capi::convert_fence({processor, src, dst, rotation, flip}, crop, -1, fence_fd);
+}
+
+int hal_image_processor_convert_after(hal_image_processor* processor, int wait_fd,
+                                      const hal_tensor* src, hal_tensor* dst, hal_rotation rotation,
+                                      hal_flip flip, const hal_crop_27* crop, int* fence_fd) {
+  return halyard::capi::convert_fence({processor, src, dst, rotation, flip}, crop, wait_fd,
+                                      fence_fd);
 }
 
 int hal_image_processor_convert_deferred(hal_image_processor* processor, const hal_tensor* src,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversion in C: crops of both generations, turns, fences, deferred requests, what is refused.
 #include <dlfcn.h>
+#include <sys/eventfd.h>
 
 #include <array>
 #include <cerrno>
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "halyard/fd.h"
 #include "owned.h"
 
 namespace {
@@ -151,6 +153,23 @@ TEST_F(CapiConvert, has_nothing_to_wait_for) {
   EXPECT_ERRNO(-1, EINVAL,
                hal_image_processor_convert_fence_27(processor, src, dst, HAL_ROTATION_NONE,
                                                     HAL_FLIP_NONE, nullptr, nullptr));
+}
+
+TEST_F(CapiConvert, waits_for_a_fence_before_it_reads) {
+  const halyard::Fd event(::eventfd(1, EFD_CLOEXEC));
+  int fence = 7;
+  EXPECT_DONE(hal_image_processor_convert_after(processor, event.get(), src, dst, HAL_ROTATION_NONE,
+                                                HAL_FLIP_NONE, nullptr, &fence));
+  EXPECT_EQ(fence, -1);
+  EXPECT_EQ(quadrants(), (std::array{10, 20, 30, 40}));
+  EXPECT_DONE(hal_image_processor_convert_after(processor, -1, src, dst, HAL_ROTATION_NONE,
+                                                HAL_FLIP_NONE, nullptr, &fence));
+  EXPECT_ERRNO(-1, EINVAL,
+               hal_image_processor_convert_after(processor, 1 << 20, src, dst, HAL_ROTATION_NONE,
+                                                 HAL_FLIP_NONE, nullptr, &fence));
+  EXPECT_ERRNO(-1, EINVAL,
+               hal_image_processor_convert_after(processor, -1, src, dst, HAL_ROTATION_NONE,
+                                                 HAL_FLIP_NONE, nullptr, nullptr));
 }
 
 TEST_F(CapiConvert, keeps_deferred_requests_until_flushed) {

@@ -106,6 +106,26 @@ def test_batch_elements_and_deferred(processor, rgb):
     assert np.array_equal(np.asarray(batch), np.stack([rgb, rgb + 1]))
 
 
+def test_fences_of_the_cpu(processor, rgb):
+    src, out = image(rgb, F.Rgb), ef.Tensor.image(32, 24, F.Rgb, mem=MEM)
+    assert processor.convert_with_fence(src, out) is None  # written when it returns
+    want = np.array(out)
+    other = ef.Tensor.image(32, 24, F.Rgb, mem=MEM)
+    event = os.eventfd(1)
+    try:
+        assert processor.convert_with_fence(src, other, wait_for=event) is None
+    finally:
+        os.close(event)
+    assert np.array_equal(np.asarray(other), want)
+    for wrong in (event, 1 << 20):
+        with pytest.raises(RuntimeError, match="sync_file: must be an open descriptor"):
+            processor.convert_with_fence(src, other, wait_for=wrong)
+    with pytest.raises(RuntimeError, match="wait_for: must not be negative"):
+        processor.convert_with_fence(src, other, wait_for=-1)
+    with pytest.raises(TypeError):
+        processor.convert_with_fence(src, other, wait_for="event")
+
+
 def test_wrong_keywords_are_told_the_nearest_one(processor, rgb):
     src, out = image(rgb, F.Rgb), ef.Tensor.image(32, 24, F.Rgb, mem=MEM)
     for call in (processor.convert, processor.convert_deferred, processor.explain):

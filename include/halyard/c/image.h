@@ -193,14 +193,23 @@ int hal_image_processor_convert(hal_image_processor* processor, const hal_tensor
 int hal_image_processor_convert_27(hal_image_processor* processor, const hal_tensor* src,
                                    hal_tensor* dst, hal_rotation rotation, hal_flip flip,
                                    const hal_crop_27* crop);
-/// As above. `fence_fd` receives a descriptor to wait for and to close, or -1 if the pixels are
-/// complete; in this version it is always -1. errno: also EINVAL (fence_fd NULL).
+/// As above, but the GPU may still work when it returns. `fence_fd` receives a sync file, a
+/// descriptor that poll() (POLLIN) waits for and the caller closes, or -1 if the pixels are
+/// complete: always, unless OpenGL has drawn into a DMA-BUF or a pixel buffer and its driver has
+/// EGL_ANDROID_native_fence_sync. Until it signals, nobody may write src or access dst. errno: also
+/// EINVAL (fence_fd NULL).
 int hal_image_processor_convert_fence(hal_image_processor* processor, const hal_tensor* src,
                                       hal_tensor* dst, hal_rotation rotation, hal_flip flip,
                                       const hal_crop* crop, int* fence_fd);
 int hal_image_processor_convert_fence_27(hal_image_processor* processor, const hal_tensor* src,
                                          hal_tensor* dst, hal_rotation rotation, hal_flip flip,
                                          const hal_crop_27* crop, int* fence_fd);
+/// As above. `wait_fd`, which is borrowed, is a sync file that the conversion waits for before it
+/// accesses an image: on the GPU where the driver can, else on the CPU, for at most 5 seconds;
+/// negative: nothing. errno: also ETIMEDOUT, EINVAL (wait_fd is not an open descriptor).
+int hal_image_processor_convert_after(hal_image_processor* processor, int wait_fd,
+                                      const hal_tensor* src, hal_tensor* dst, hal_rotation rotation,
+                                      hal_flip flip, const hal_crop_27* crop, int* fence_fd);
 /// Checks the request and keeps it for hal_image_processor_flush(), which runs all kept requests
 /// together. Until then the source must not change; the handles may be freed. A request that uses a
 /// kept destination, or writes a kept source, flushes first. errno: those of convert.
