@@ -8,9 +8,9 @@
 #include <set>
 
 #include "halyard/buffer.h"
-#include "halyard/import.h"
 #include "halyard/tensor.h"
 #include "ipc/helpers.h"
+#include "vm/camera_frames.h"
 #include "vm/camera_pixels.h"
 
 namespace halyard::vm {
@@ -19,47 +19,16 @@ namespace {
 using conformance::holdings;
 using test::value_of;
 
-constexpr std::size_t width = 320, height = 180, padded_bytes = 1536;
-constexpr unsigned buffers = 3;
+constexpr std::size_t width = CameraFrames::width, height = CameraFrames::height;
+constexpr std::size_t padded_bytes = 1536;
+constexpr unsigned buffers = CameraFrames::buffers;
 
-class CameraTest : public ::testing::TestWithParam<bool> {
+class CameraTest : public ::testing::TestWithParam<bool>, protected CameraFrames {
  protected:
   void SetUp() override {
     camera_ = Camera::open(GetParam());
     HALYARD_NEEDS(camera_, GetParam() ? "a vivid camera with buffers for each plane"
                                       : "a vivid camera with one buffer for all planes");
-  }
-
-  // Sets the format and takes buffers of the driver, all exported and handed to it.
-  void prepare(std::uint32_t fourcc, std::size_t stride = 0,
-               const V4l2Colorimetry& codes = {V4L2_COLORSPACE_SRGB}) {
-    const auto answer = camera_->set_format(fourcc, width, height, stride, codes);
-    ASSERT_TRUE(answer) << last_error();
-    ASSERT_EQ(answer->fourcc, fourcc);
-    ASSERT_EQ(std::pair(answer->width, answer->height), std::pair(width, height));
-    format_ = *answer;
-    layout_ = *layout_from_v4l2(fourcc);
-    ASSERT_TRUE(camera_->request(V4L2_MEMORY_MMAP, buffers)) << last_error();
-    exported_.clear();
-    exported_.resize(buffers);
-    for (unsigned i = 0; i < buffers; ++i) {
-      for (unsigned p = 0; p < format_.planes.size(); ++p) {
-        exported_[i].push_back(camera_->export_plane(i, p));
-        ASSERT_TRUE(exported_[i].back()) << last_error();
-      }
-      ASSERT_TRUE(camera_->queue(i)) << last_error();
-    }
-  }
-
-  Result<Tensor> import(const CameraFrame& frame) {
-    std::vector<PlaneDescriptor> planes;
-    for (std::size_t p = 0; p < format_.planes.size(); ++p) {
-      planes.push_back(
-          {exported_[frame.index][p].get(), format_.planes[p].stride_bytes, frame.offset_bytes[p]});
-    }
-    auto image = importer_.import_image(planes, width, height, layout_.format, layout_.dtype);
-    if (image) image->set_colorimetry(colorimetry_from_v4l2(format_.codes));
-    return image;
   }
 
   // One frame of the driver's, imported.
@@ -142,12 +111,6 @@ class CameraTest : public ::testing::TestWithParam<bool> {
   }
 
   std::uint32_t nv12() const { return GetParam() ? V4L2_PIX_FMT_NV12M : V4L2_PIX_FMT_NV12; }
-
-  std::optional<Camera> camera_;
-  CameraFormat format_;
-  PixelLayout layout_{};
-  std::vector<std::vector<Fd>> exported_;
-  Importer importer_;
 };
 
 TEST_P(CameraTest, frames_hold_the_drivers_pixels_in_every_format) {
