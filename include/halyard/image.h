@@ -190,7 +190,9 @@ class Processor {
   /// and cannot import DMA-BUFs (or there are none), else automatic, which tries DMA-BUFs first.
   /// automatic too while HALYARD_TENSOR_FORCE_MEM is set.
   Memory image_memory() const noexcept;
-  /// Tensor::create_image() in image_memory(), unless options.memory names another kind. Errors:
+  /// Tensor::create_image() in image_memory(), unless options.memory names another kind. Where that
+  /// is pbo, it is a DMA-BUF of the GPU's driver if that makes such (EGL_MESA_image_dma_buf_export,
+  /// linear) and imports them, so that a machine without a heap has DMA-BUFs. Errors:
   /// those of Tensor::create_image().
   Result<Tensor> create_image(std::size_t width, std::size_t height, PixelFormat format,
                               ImageOptions options = {}) const;

@@ -78,6 +78,9 @@ class ImageBackend {
   }
   /// The memory for images that it converts without a copy; automatic if any will do.
   virtual Memory image_memory() const noexcept { return Memory::automatic; }
+  /// A DMA-BUF of its device's driver, zero-filled, which it converts without a copy, for machines
+  /// without a heap of them. Errors: unsupported (it makes none), no_memory, device.
+  virtual Result<std::shared_ptr<Buffer>> make_dma_buffer(std::size_t size_bytes);
   /// How it serves them, for people, as "src imported, dst read back"; may be empty.
   virtual std::string describe(const Plan& /*plan*/, const Tensor& /*src*/,
                                const Tensor& /*dst*/) const {
@@ -98,5 +101,9 @@ class ImageBackend {
   /// backend cannot; the caller waits.
   virtual bool queue_wait(int /*sync_file*/) noexcept { return false; }
 };
+
+inline Result<std::shared_ptr<Buffer>> ImageBackend::make_dma_buffer(std::size_t /*size_bytes*/) {
+  return make_error(Errc::unsupported, "memory: this backend makes no DMA-BUFs");
+}
 
 }  // namespace halyard::image

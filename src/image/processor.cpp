@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "base/checked.h"
 #include "base/env.h"
 #include "base/text/format_error.h"
 #include "halyard/dmabuf.h"
@@ -16,6 +17,8 @@
 
 namespace halyard {
 namespace {
+
+constexpr std::size_t dma_stride_bytes = 64;  // as of other images in DMA-BUFs
 
 std::string to_text(const image::ImageSpec& image) {
   return fmt::format("{} {} {}x{}", to_string(image.format), to_string(image.dtype),
@@ -166,9 +169,35 @@ Memory Processor::image_memory() const noexcept {
   return Memory::automatic;
 }
 
+Result<Tensor> Processor::Impl::create_dma_image(std::size_t width, std::size_t height,
+                                                 PixelFormat format, ImageOptions options) const {
+  if (options.compression != Compression::none)
+    return fail(Errc::unsupported, "compression: drivers make plain DMA-BUFs");
+  options.memory = Memory::mem;
+  if (options.stride_bytes == 0) {
+    HALYARD_TRY(const Tensor tight, Tensor::create_image(width, height, format, options));
+    const auto row = checked_round_up(tight.image_plane(0)->row_bytes, dma_stride_bytes);
+    if (!row) return fail(Errc::invalid_argument, "width: is too large");
+    options.stride_bytes = *row;
+  }
+  // For its offsets alone.
+  HALYARD_TRY(const Tensor like, Tensor::create_image(width, height, format, options));
+  for (std::size_t number = 0; number < image::Dispatch::count; ++number) {
+    image::ImageBackend* const backend = dispatch.backend(number);
+    if (backend == nullptr) continue;
+    auto buffer = backend->make_dma_buffer(like.buffer()->size_bytes());
+    if (!buffer) continue;
+    if (!options.label.empty()) static_cast<void>(set_label(**buffer, options.label));
+    const Tensor::PlaneSource whole{*std::move(buffer), 0, options.stride_bytes};
+    return Tensor::wrap_image({&whole, 1}, width, height, format, options.dtype);
+  }
+  return fail(Errc::unsupported, "memory: no driver makes DMA-BUFs");
+}
+
 Result<Tensor> Processor::create_image(std::size_t width, std::size_t height, PixelFormat format,
                                        ImageOptions options) const {
   if (options.memory == Memory::automatic && image_memory() == Memory::pbo) {
+    if (auto made = impl_->create_dma_image(width, height, format, options)) return made;
     options.memory = Memory::pbo;
     if (auto made = Tensor::create_image(width, height, format, options)) return made;
     options.memory = Memory::automatic;  // the GPU's memory may be full

@@ -78,6 +78,9 @@ struct HALYARD_LOCAL Processor::Impl {
   /// the tensors. Errors: unsupported (none does; the detail lists the reasons).
   Result<std::size_t> route(const image::CompiledPlan& compiled, const Tensor& src,
                             const Tensor& dst, std::size_t first = 0) const;
+  /// An image in a DMA-BUF that a backend's device makes. Errors: unsupported (none does).
+  Result<Tensor> create_dma_image(std::size_t width, std::size_t height, PixelFormat format,
+                                  ImageOptions options) const;
   Result<Placement> convert(const Convert& request, const Tensor& src, const Tensor& dst,
                             const image::RunFences& fences);
   /// Runs the kept requests if one of them touches the same bytes as this request.

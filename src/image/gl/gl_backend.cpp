@@ -14,6 +14,7 @@
 #include "base/text/format_error.h"
 #include "gl/display/fence.h"
 #include "gl/display/gpu_nodes.h"
+#include "gl/memory/dma_export.h"
 #include "halyard/dmabuf.h"
 #include "image/dispatch.h"
 #include "image/gl/gl_objects.h"
@@ -122,6 +123,15 @@ Memory GlBackend::image_memory() const noexcept {
   const bool imports = options_.rules.imports && worker_->capabilities().dma_buf_import;
   if (imports && memory_available(Memory::dma)) return Memory::automatic;
   return options_.rules.pixel_buffers ? Memory::pbo : Memory::automatic;
+}
+
+Result<std::shared_ptr<Buffer>> GlBackend::make_dma_buffer(std::size_t size_bytes) {
+  if (!exports_ || !options_.rules.imports || !start_once() ||
+      !worker_->capabilities().dma_buf_import)
+    return ImageBackend::make_dma_buffer(size_bytes);
+  auto out = gl::export_dma_buffer(*worker_, size_bytes);
+  exports_ = out || out.error().code != Errc::unsupported;
+  return out;
 }
 
 Verdict GlBackend::serves(const Plan& plan, const Tensor& src, const Tensor& dst) const noexcept {

@@ -29,6 +29,8 @@ class GlBackend final : public ImageBackend {
   Verdict supports(const Plan& plan) const noexcept override;
   Verdict serves(const Plan& plan, const Tensor& src, const Tensor& dst) const noexcept override;
   Memory image_memory() const noexcept override;
+  /// Only where it imports, and while the driver has not refused once.
+  Result<std::shared_ptr<Buffer>> make_dma_buffer(std::size_t size_bytes) override;
   std::string describe(const Plan& plan, const Tensor& src, const Tensor& dst) const override;
   Result<std::shared_ptr<const BackendProgram>> compile(const Plan& plan) const override;
   /// Prepares the images; finish() and finish_later() draw, in one visit to the context's thread.
@@ -61,6 +63,7 @@ class GlBackend final : public ImageBackend {
 
   GlRunOptions options_;
   bool is_automatic_ = false;
+  bool exports_ = true;  ///< as far as is known
   bool allows_software_ = false;
   std::optional<GlDisplayKind> display_;
   // Set by the first call that needs them, on the one thread that uses the processor.
