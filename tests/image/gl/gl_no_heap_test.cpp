@@ -40,15 +40,15 @@ TEST_F(GlNoHeap, images_are_the_drivers) {
   Random random{4};
   for (const F format : {F::rgb, F::nv12, F::planar_rgb, F::grey}) {
     SCOPED_TRACE(to_string(format));
-    ASSERT_VALUE(const Tensor dst, gl.create_image(38, 26, format, {.label = "exported"}));
+    ASSERT_VALUE(const Tensor dst, gl.create_image(40, 26, format, {.label = "exported"}));
     EXPECT_EQ(dst.memory(), exports ? Memory::dma : Memory::pbo);
     Convert c{.src = random_image(random, 50, 34, F::rgb), .dst = dst};
     const auto before = image::gl_stats();
     ASSERT_OK(gl.convert(c));
     EXPECT_EQ(image::gl_stats().dma_bufs - before.dma_bufs, exports ? 1U : 0U);
-    Tensor by_gl = zero_image(38, 26, format);
+    Tensor by_gl = zero_image(40, 26, format);
     ASSERT_OK(copy(dst, by_gl));
-    c.dst = zero_image(38, 26, format);
+    c.dst = zero_image(40, 26, format);
     ASSERT_OK(Processor::create({.backend = ComputeBackend::cpu}).value().convert(c));
     EXPECT_LE(greatest_difference(by_gl, c.dst), 1);
   }
