@@ -44,7 +44,7 @@ suites_here() {
 # needs the Mesa of gl.sh.
 defaults() {
   suites=$(suites_here) limit=1200 cpus=1 mem=2048 mods=vgem,vkms
-  filter='*:-HugePages.that_*:GlCamera*:GlDelegate*'
+  filter='*:-HugePages.that_*:GlCamera*:GlDelegate*:*GlDrm*'
   ptrace='' mesa=''
   vivid='n_devs=2 multiplanar=1,2' command='' shell=''
 }
