@@ -23,18 +23,23 @@ namespace {
 
 std::vector<GlReport::Property> properties_of(const gl::Capabilities& c) {
   const auto flag = [](bool has) { return std::string(has ? "yes" : "no"); };
-  return {{"largest texture", std::to_string(c.max_texture_size)},
-          {"draw buffers", std::to_string(c.max_draw_buffers)},
-          {"texture units", std::to_string(c.max_texture_units)},
-          {"float targets", flag(c.float_targets)},
-          {"external images", flag(c.external_images)},
-          {"program binaries", flag(c.program_binaries)},
-          {"reset status", flag(c.reset_status)},
-          {"DMA-BUF import", flag(c.dma_buf_import)},
-          {"DMA-BUF modifiers", flag(c.dma_buf_modifiers)},
-          {"DMA-BUF export", flag(c.dma_buf_export)},
-          {"fences", flag(c.fences)},
-          {"native fences", flag(c.native_fences)}};
+  std::vector<GlReport::Property> out = {{"largest texture", std::to_string(c.max_texture_size)},
+                                         {"draw buffers", std::to_string(c.max_draw_buffers)},
+                                         {"texture units", std::to_string(c.max_texture_units)},
+                                         {"float targets", flag(c.float_targets)},
+                                         {"external images", flag(c.external_images)},
+                                         {"program binaries", flag(c.program_binaries)},
+                                         {"reset status", flag(c.reset_status)},
+                                         {"DMA-BUF import", flag(c.dma_buf_import)},
+                                         {"DMA-BUF modifiers", flag(c.dma_buf_modifiers)},
+                                         {"DMA-BUF pitch", fmt::format("{}", c.import_pitch_bytes)},
+                                         {"DMA-BUF export", flag(c.dma_buf_export)},
+                                         {"fences", flag(c.fences)},
+                                         {"native fences", flag(c.native_fences)}};
+  if (c.quirks.empty()) out.push_back({"quirk", "none is known of this renderer"});
+  for (const std::string_view effect : c.quirks)
+    out.push_back({"quirk", std::string(effect)});
+  return out;
 }
 
 Result<std::shared_ptr<Buffer>> make_pbo(std::size_t size_bytes) {
