@@ -52,7 +52,7 @@ TEST_F(GlDisplays, are_tried_in_order_and_each_has_a_renderer_or_a_reason) {
   EXPECT_EQ(report.renderer, first->renderer);
   EXPECT_TRUE(report.version.starts_with("OpenGL ES 3")) << report.version;
   EXPECT_TRUE(report.egl_version.starts_with("1.")) << report.egl_version;
-  for (const char* name : {"largest texture", "program binaries", "quirk"})
+  for (const char* name : {"largest texture", "program binaries", "shader cache", "quirk"})
     EXPECT_TRUE(std::ranges::count(report.properties, name, &GlReport::Property::name)) << name;
 }
 

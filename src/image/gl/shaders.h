@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shaders: the linked shader programs of a context, found by their text.
+// Shaders: the linked shader programs of a context, found by their text, here or in the cache that
+// the user's processes share.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
+#include "gl/program/program_cache.h"
 #include "halyard/result.h"
 #include "image/gl/shader/shader_text.h"
 
@@ -31,8 +34,8 @@ class Shaders {
   Shaders& operator=(const Shaders&) = delete;
   ~Shaders();
 
-  /// The program of a fragment shader; compiles it at the first call. The result is valid until
-  /// the next call. Errors: device (the driver does not compile or link it).
+  /// The program of a fragment shader; compiles it at the first call where the cache has none. The
+  /// result is valid until the next call. Errors: device (the driver does not compile or link it).
   Result<const Shader*> find(const std::string& fragment_text);
 
  private:
@@ -42,7 +45,9 @@ class Shaders {
     std::uint64_t used = 0;  ///< when
   };
   void drop_oldest();
+  Result<std::uint32_t> make(const std::string& fragment_text);
 
+  std::optional<gl::ProgramCache> cache_;  ///< set by the first call that needs it
   std::unordered_map<std::string, Kept> known_;
   std::uint64_t now_ = 0;  ///< counts calls
 };
