@@ -25,6 +25,9 @@ namespace {
 std::vector<GlReport::Property> properties_of(const gl::Capabilities& c, const Environment& env) {
   const auto flag = [](bool has) { return std::string(has ? "yes" : "no"); };
   const auto cache = gl::shader_cache_folder(env);
+  const std::string pitch = c.import_pitch_bytes == 1
+                                ? "any"
+                                : fmt::format("multiples of {} bytes", c.import_pitch_bytes);
   std::vector<GlReport::Property> out = {
       {"largest texture", std::to_string(c.max_texture_size)},
       {"draw buffers", std::to_string(c.max_draw_buffers)},
@@ -36,7 +39,7 @@ std::vector<GlReport::Property> properties_of(const gl::Capabilities& c, const E
       {"reset status", flag(c.reset_status)},
       {"DMA-BUF import", flag(c.dma_buf_import)},
       {"DMA-BUF modifiers", flag(c.dma_buf_modifiers)},
-      {"DMA-BUF pitch", fmt::format("{}", c.import_pitch_bytes)},
+      {"DMA-BUF pitch", pitch},
       {"DMA-BUF export", flag(c.dma_buf_export)},
       {"fences", flag(c.fences)},
       {"native fences", flag(c.native_fences)}};
