@@ -79,6 +79,8 @@ void set_units(const Shader& shader) {
 
 }  // namespace
 
+Shaders::Shaders() : environment_(read_environment()) {}
+
 Shaders::~Shaders() {
   for (const auto& [text, kept] : known_)
     glDeleteProgram(kept.shader.name);
@@ -92,7 +94,7 @@ void Shaders::drop_oldest() {
 }
 
 Result<std::uint32_t> Shaders::make(const std::string& fragment_text) {
-  if (!cache_) cache_ = gl::ProgramCache::create(read_environment());
+  if (!cache_) cache_ = gl::ProgramCache::create(environment_);
   const std::string vertex_text = vertex_shader_text();
   const gl::ProgramText text{vertex_text, fragment_text};
   const std::uint32_t kept = cache_->find(text);

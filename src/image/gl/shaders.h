@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/env.h"
 #include "gl/program/program_cache.h"
 #include "halyard/result.h"
 #include "image/gl/shader/shader_text.h"
@@ -26,10 +27,12 @@ struct Shader {
   std::array<std::int32_t, static_cast<std::size_t>(Uniform::count)> locations{};
 };
 
-/// Keeps the 256 programs that were used last. Made, used and destroyed on the worker's thread.
+/// Keeps the 256 programs that were used last. Made on any thread; used and destroyed on the
+/// worker's.
 class Shaders {
  public:
-  Shaders() = default;
+  /// Reads the environment, which the program may change while the worker runs.
+  Shaders();
   Shaders(const Shaders&) = delete;
   Shaders& operator=(const Shaders&) = delete;
   ~Shaders();
@@ -47,6 +50,7 @@ class Shaders {
   void drop_oldest();
   Result<std::uint32_t> make(const std::string& fragment_text);
 
+  const Environment environment_;
   std::optional<gl::ProgramCache> cache_;  ///< set by the first call that needs it
   std::unordered_map<std::string, Kept> known_;
   std::uint64_t now_ = 0;  ///< counts calls
