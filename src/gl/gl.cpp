@@ -24,25 +24,25 @@ namespace {
 
 std::vector<GlReport::Property> properties_of(const gl::Capabilities& c, const Environment& env) {
   const auto flag = [](bool has) { return std::string(has ? "yes" : "no"); };
-  const auto cache = gl::shader_cache_folder(env);
+  const auto folder = gl::shader_cache_folder(env);
+  const bool has_cache = c.program_binaries && folder && gl::BinaryFiles::open(*folder);
   const std::string pitch = c.import_pitch_bytes == 1
                                 ? "any"
                                 : fmt::format("multiples of {} bytes", c.import_pitch_bytes);
-  std::vector<GlReport::Property> out = {
-      {"largest texture", std::to_string(c.max_texture_size)},
-      {"draw buffers", std::to_string(c.max_draw_buffers)},
-      {"texture units", std::to_string(c.max_texture_units)},
-      {"float targets", flag(c.float_targets)},
-      {"external images", flag(c.external_images)},
-      {"program binaries", flag(c.program_binaries)},
-      {"shader cache", c.program_binaries && cache ? *cache : "no"},
-      {"reset status", flag(c.reset_status)},
-      {"DMA-BUF import", flag(c.dma_buf_import)},
-      {"DMA-BUF modifiers", flag(c.dma_buf_modifiers)},
-      {"DMA-BUF pitch", pitch},
-      {"DMA-BUF export", flag(c.dma_buf_export)},
-      {"fences", flag(c.fences)},
-      {"native fences", flag(c.native_fences)}};
+  std::vector<GlReport::Property> out = {{"largest texture", std::to_string(c.max_texture_size)},
+                                         {"draw buffers", std::to_string(c.max_draw_buffers)},
+                                         {"texture units", std::to_string(c.max_texture_units)},
+                                         {"float targets", flag(c.float_targets)},
+                                         {"external images", flag(c.external_images)},
+                                         {"program binaries", flag(c.program_binaries)},
+                                         {"shader cache", has_cache ? *folder : "no"},
+                                         {"reset status", flag(c.reset_status)},
+                                         {"DMA-BUF import", flag(c.dma_buf_import)},
+                                         {"DMA-BUF modifiers", flag(c.dma_buf_modifiers)},
+                                         {"DMA-BUF pitch", pitch},
+                                         {"DMA-BUF export", flag(c.dma_buf_export)},
+                                         {"fences", flag(c.fences)},
+                                         {"native fences", flag(c.native_fences)}};
   if (c.quirks.empty()) out.push_back({"quirk", "none is known of this renderer"});
   for (const std::string_view effect : c.quirks)
     out.push_back({"quirk", std::string(effect)});

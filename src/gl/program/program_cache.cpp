@@ -61,14 +61,18 @@ Result<std::string> shader_cache_folder(const Environment& env) {
 ProgramCache ProgramCache::create(const Environment& env) {
   ProgramCache out;
   const auto open = [&]() -> Result<BinaryFiles> {
-    if (!offers_program_binaries())
-      return fail(Errc::unsupported, "shader cache: the driver has no binaries of programs");
     HALYARD_TRY(const std::string folder, shader_cache_folder(env));
     return BinaryFiles::open(folder);
   };
+  if (!offers_program_binaries()) {
+    HALYARD_LOG(LogLevel::debug, "gl", "shader cache: the driver has no binaries of programs");
+    return out;
+  }
   auto files = open();
   if (!files) {
-    HALYARD_LOG(LogLevel::debug, "gl", "{}", files.error().message());
+    const bool is_asked_for = env.shader_cache && !is_off(*env.shader_cache);
+    HALYARD_LOG(is_asked_for ? LogLevel::warn : LogLevel::debug, "gl", "{}",
+                files.error().message());
     return out;
   }
   out.files_ = std::move(*files);

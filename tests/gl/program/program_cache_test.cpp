@@ -5,11 +5,15 @@
 
 #include <epoxy/gl.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "gl/worker.h"
+#include "halyard/gl.h"
+#include "halyard/log.h"
 #include "support/folder.h"
 #include "support/result.h"
 
@@ -148,6 +152,40 @@ TEST_F(ProgramCacheTest, does_nothing_where_it_is_off_or_has_no_folder) {
     EXPECT_FALSE(finds(texts));
   });
   EXPECT_EQ(folder_.entries(), 0U);
+}
+
+TEST_F(ProgramCacheTest, a_folder_that_was_asked_for_and_cannot_be_used_is_logged) {
+  std::vector<std::string> lines;
+  set_log_sink([&](LogLevel level, std::string_view, std::string_view text) {
+    if (level == LogLevel::warn) lines.emplace_back(text);
+  });
+  on_worker([&] {
+    fs::permissions(folder_.path(), fs::perms::group_read, fs::perm_options::add);
+    ProgramCache::create(env_);
+    env_.shader_cache = "off";
+    ProgramCache::create(env_);
+    env_.shader_cache.reset();
+    ProgramCache::create(env_);
+  });
+  set_log_sink({});
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines[0].find("mode 0700"), std::string::npos) << lines[0];
+}
+
+TEST_F(ProgramCacheTest, describe_gl_tells_where_it_is) {
+  const auto told = [] {
+    const auto report = describe_gl().value();
+    return std::ranges::find(report.properties, "shader cache", &GlReport::Property::name)->value;
+  };
+  ::setenv("HALYARD_ALLOW_SOFTWARE_GL", "1", 1);
+  ::setenv("HALYARD_SHADER_CACHE", folder_.path().c_str(), 1);
+  EXPECT_EQ(told(), folder_.path());
+  fs::permissions(folder_.path(), fs::perms::group_read, fs::perm_options::add);
+  EXPECT_EQ(told(), "no");
+  ::setenv("HALYARD_SHADER_CACHE", "off", 1);
+  EXPECT_EQ(told(), "no");
+  ::unsetenv("HALYARD_SHADER_CACHE");
+  ::unsetenv("HALYARD_ALLOW_SOFTWARE_GL");
 }
 
 TEST_F(ProgramCacheTest, is_in_the_users_folder_of_caches) {
