@@ -14,12 +14,12 @@
 namespace halyard {
 namespace {
 
-constexpr std::array<std::string_view, 19> names = {
+constexpr std::array<std::string_view, 20> names = {
     "TENSOR_FORCE_MEM",  "TENSOR_DMA_HEAP", "DISABLE_G2D",    "DISABLE_GL",
     "DISABLE_CPU",       "FORCE_BACKEND",   "FORCE_TRANSFER", "OPENGL_RENDERSURFACE",
     "PROTO_COMPUTE",     "TESTDATA_DIR",    "COLORIMETRY",    "NV_CONVERT_PATH",
     "ALLOW_SOFTWARE_GL", "OPENVINO_DIR",    "G2D_LIBRARY",    "LOG",
-    "SHM_DIR",           "SHM_GROUP",       "NAMESPACE"};
+    "SHM_DIR",           "SHM_GROUP",       "NAMESPACE",      "SHADER_CACHE"};
 
 std::optional<std::string> read(std::string_view name) {
   for (const char* prefix : {"HALYARD_", "EDGEFIRST_"}) {
@@ -54,6 +54,15 @@ std::vector<std::string> read_list(std::string_view name) {
   return words;
 }
 
+// As the XDG Base Directory Specification has it: relative paths do not count.
+std::optional<std::string> read_cache_home() {
+  for (const auto& [name, tail] : {std::pair("XDG_CACHE_HOME", ""), std::pair("HOME", "/.cache")}) {
+    const char* const folder = ::secure_getenv(name);
+    if (folder != nullptr && folder[0] == '/') return std::string(folder) + tail;
+  }
+  return std::nullopt;
+}
+
 std::optional<LogLevel> level_of(std::string_view word) {
   for (auto level : {LogLevel::off, LogLevel::error, LogLevel::warn, LogLevel::info,
                      LogLevel::debug, LogLevel::trace}) {
@@ -78,6 +87,9 @@ Environment read_environment() {
   e.colorimetry = read_word("COLORIMETRY");
   e.nv_convert_path = read_word("NV_CONVERT_PATH");
   e.allow_software_gl = read_flag("ALLOW_SOFTWARE_GL");
+  e.shader_cache = read("SHADER_CACHE");
+  if (e.shader_cache && e.shader_cache->empty()) e.shader_cache.reset();
+  e.cache_home = read_cache_home();
   e.openvino_dir = read("OPENVINO_DIR");
   if (e.openvino_dir && e.openvino_dir->empty()) e.openvino_dir.reset();
   e.g2d_library = read("G2D_LIBRARY");

@@ -26,6 +26,8 @@ struct Environment {
   std::optional<std::string> colorimetry;      ///< lower case
   std::optional<std::string> nv_convert_path;  ///< lower case
   bool allow_software_gl = false;
+  std::optional<std::string> shader_cache;  ///< as written, never empty
+  std::optional<std::string> cache_home;    ///< the user's folder of caches, absolute
   std::optional<std::string> openvino_dir;  ///< as written, never empty
   std::optional<std::string> g2d_library;   ///< as written, never empty
   std::optional<std::string> testdata_dir;

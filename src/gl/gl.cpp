@@ -9,6 +9,7 @@
 #ifdef HALYARD_HAVE_GL
 #include "gl/display/worker.h"
 #include "gl/memory/pbo_buffer.h"
+#include "gl/program/program_cache.h"
 #endif
 
 namespace halyard {
@@ -21,20 +22,31 @@ std::string_view to_string(GlDisplayKind kind) noexcept {
 
 namespace {
 
-std::vector<GlReport::Property> properties_of(const gl::Capabilities& c) {
+std::vector<GlReport::Property> properties_of(const gl::Capabilities& c, const Environment& env) {
   const auto flag = [](bool has) { return std::string(has ? "yes" : "no"); };
-  return {{"largest texture", std::to_string(c.max_texture_size)},
-          {"draw buffers", std::to_string(c.max_draw_buffers)},
-          {"texture units", std::to_string(c.max_texture_units)},
-          {"float targets", flag(c.float_targets)},
-          {"external images", flag(c.external_images)},
-          {"program binaries", flag(c.program_binaries)},
-          {"reset status", flag(c.reset_status)},
-          {"DMA-BUF import", flag(c.dma_buf_import)},
-          {"DMA-BUF modifiers", flag(c.dma_buf_modifiers)},
-          {"DMA-BUF export", flag(c.dma_buf_export)},
-          {"fences", flag(c.fences)},
-          {"native fences", flag(c.native_fences)}};
+  const auto folder = gl::shader_cache_folder(env);
+  const bool has_cache = c.program_binaries && folder && gl::BinaryFiles::open(*folder);
+  const std::string pitch = c.import_pitch_bytes == 1
+                                ? "any"
+                                : fmt::format("multiples of {} bytes", c.import_pitch_bytes);
+  std::vector<GlReport::Property> out = {{"largest texture", std::to_string(c.max_texture_size)},
+                                         {"draw buffers", std::to_string(c.max_draw_buffers)},
+                                         {"texture units", std::to_string(c.max_texture_units)},
+                                         {"float targets", flag(c.float_targets)},
+                                         {"external images", flag(c.external_images)},
+                                         {"program binaries", flag(c.program_binaries)},
+                                         {"shader cache", has_cache ? *folder : "no"},
+                                         {"reset status", flag(c.reset_status)},
+                                         {"DMA-BUF import", flag(c.dma_buf_import)},
+                                         {"DMA-BUF modifiers", flag(c.dma_buf_modifiers)},
+                                         {"DMA-BUF pitch", pitch},
+                                         {"DMA-BUF export", flag(c.dma_buf_export)},
+                                         {"fences", flag(c.fences)},
+                                         {"native fences", flag(c.native_fences)}};
+  if (c.quirks.empty()) out.push_back({"quirk", "none is known of this renderer"});
+  for (const std::string_view effect : c.quirks)
+    out.push_back({"quirk", std::string(effect)});
+  return out;
 }
 
 Result<std::shared_ptr<Buffer>> make_pbo(std::size_t size_bytes) {
@@ -52,7 +64,8 @@ Result<std::vector<GlDisplay>> probe_gl_displays() {
 }
 
 Result<GlReport> describe_gl() {
-  HALYARD_TRY(const auto worker, gl::Worker::shared(read_environment().allow_software_gl));
+  const Environment env = read_environment();
+  HALYARD_TRY(const auto worker, gl::Worker::shared(env.allow_software_gl));
   const gl::Display& display = worker->display();
   const gl::Capabilities& c = worker->capabilities();
   return GlReport{.kind = display.kind,
@@ -62,7 +75,7 @@ Result<GlReport> describe_gl() {
                   .version = c.version,
                   .egl_version = display.version,
                   .is_software = c.is_software,
-                  .properties = properties_of(c)};
+                  .properties = properties_of(c, env)};
 }
 
 #else

@@ -140,6 +140,26 @@ TEST_F(EnvironmentTest, heaps_stand_between_colons_as_they_are_written) {
   EXPECT_EQ(read_environment().tensor_dma_heap, Names()) << "set to nothing: the default order";
 }
 
+TEST_F(EnvironmentTest, caches_are_where_the_user_keeps_them) {
+  const char* const home = ::getenv("HOME");
+  const std::string before = home == nullptr ? "" : home;
+  set("XDG_CACHE_HOME", "/caches");
+  EXPECT_EQ(read_environment().cache_home, "/caches");
+  set("XDG_CACHE_HOME", "relative");
+  set("HOME", "/user");
+  EXPECT_EQ(read_environment().cache_home, "/user/.cache");
+  set("HOME", "relative");
+  EXPECT_FALSE(read_environment().cache_home);
+  EXPECT_FALSE(read_environment().shader_cache);
+  set("HALYARD_SHADER_CACHE", "");
+  EXPECT_FALSE(read_environment().shader_cache);
+  set("EDGEFIRST_SHADER_CACHE", "/Folder");
+  EXPECT_FALSE(read_environment().shader_cache) << "set to nothing, with the other prefix";
+  set("HALYARD_SHADER_CACHE", "Off");
+  EXPECT_EQ(read_environment().shader_cache, "Off");
+  if (home != nullptr) ::setenv("HOME", before.c_str(), 1);
+}
+
 TEST_F(EnvironmentTest, log_level_has_our_prefix_only) {
   set("EDGEFIRST_LOG", "debug");
   EXPECT_FALSE(read_environment().log);

@@ -15,7 +15,7 @@ suites=(gl image)
 # there is a udmabuf.
 machine_only='GlFence.sync_files_*:DmaExport.sizes_*:*DmaExported*'
 filter='DmaImage*:DmaExport*:*DmaExported*:GlTransfer*:GlBackend*:GlFault*:GlChoice*'
-filter+=':GlFence*:GlNoHeap*'
+filter+=':GlFence*:GlNoHeap*:GlThreads*:GlLeaks*:GlBadInput*:GlDriver*:GlProcess*:GlMissing*'
 
 unavailable() {
   printf 'gl: skipped: %s\n0 passed, 0 failed, %d skipped\n' "$1" "${#suites[@]}"

@@ -3,8 +3,7 @@
 
 #include <epoxy/gl.h>
 
-#include <algorithm>
-#include <cctype>
+#include "gl/display/quirks.h"
 
 namespace halyard::gl {
 namespace {
@@ -20,30 +19,31 @@ std::int32_t integer_of(GLenum name) {
   return value;
 }
 
-}  // namespace
-
-bool is_software_renderer(std::string_view renderer) noexcept {
-  std::string lower(renderer);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::ranges::any_of(
-      std::initializer_list<std::string_view>{"llvmpipe", "softpipe", "swrast", "swiftshader",
-                                              "software rasterizer"},
-      [&](std::string_view name) { return lower.find(name) != std::string::npos; });
+void read_names(Capabilities& out) {
+  out.vendor = string_of(GL_VENDOR);
+  out.renderer = string_of(GL_RENDERER);
+  out.version = string_of(GL_VERSION);
 }
+
+}  // namespace
 
 bool is_context_lost(const Capabilities& capabilities) noexcept {
   return capabilities.reset_status && glGetGraphicsResetStatusEXT() != GL_NO_ERROR;
 }
 
+bool offers_program_binaries() {
+  Capabilities out;
+  read_names(out);
+  out.program_binaries = integer_of(GL_NUM_PROGRAM_BINARY_FORMATS) > 0;
+  apply_quirks(out);
+  return out.program_binaries;
+}
+
 Capabilities read_capabilities(const Display& display) {
   Capabilities out;
-  out.vendor = string_of(GL_VENDOR);
-  out.renderer = string_of(GL_RENDERER);
-  out.version = string_of(GL_VERSION);
+  read_names(out);
   out.major = integer_of(GL_MAJOR_VERSION);
   out.minor = integer_of(GL_MINOR_VERSION);
-  out.is_software = is_software_renderer(out.renderer);
 
   const std::string extensions = string_of(GL_EXTENSIONS);
   const auto has = [&](std::string_view name) { return has_extension(extensions, name); };
@@ -63,6 +63,7 @@ Capabilities read_capabilities(const Display& display) {
   out.fences = display.has("EGL_KHR_fence_sync");
   out.native_fences = out.fences && display.has("EGL_KHR_wait_sync") &&
                       display.has("EGL_ANDROID_native_fence_sync");
+  apply_quirks(out);
   return out;
 }
 

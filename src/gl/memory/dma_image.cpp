@@ -189,6 +189,11 @@ Status DmaImages::import(const Buffer& buffer, Entry& entry) const {
   HALYARD_RETURN_IF_ERROR(
       check_layout(entry.layout, buffer.size_bytes(), capabilities.max_texture_size));
   HALYARD_RETURN_IF_ERROR(check_object_size(buffer.fd(), buffer.size_bytes()));
+  if (entry.layout.stride_bytes % capabilities.import_pitch_bytes != 0) {
+    return fail(Errc::unsupported, "opengl: the driver imports rows of whole units only",
+                "{} bytes, units of {}", entry.layout.stride_bytes,
+                capabilities.import_pitch_bytes);
+  }
   HALYARD_TRY(entry.image, create_image(*worker_, buffer.fd(), entry.layout));
   ++imports;
   ++live;
@@ -222,7 +227,9 @@ Result<DmaImage> DmaImages::source(const Buffer& buffer, const DmaImageLayout& l
 
 Result<DmaImage> DmaImages::target(const Buffer& buffer, const DmaImageLayout& layout,
                                    DmaTarget binding) {
-  HALYARD_TRY(Entry* const entry, find(buffer, layout, binding == DmaTarget::renderbuffer));
+  const bool as_renderbuffer =
+      binding == DmaTarget::renderbuffer || worker_->capabilities().renderbuffer_targets;
+  HALYARD_TRY(Entry* const entry, find(buffer, layout, as_renderbuffer));
   entry->status = entry->make_framebuffer();
   if (entry->status) return DmaImage{entry->texture, entry->framebuffer};
   has_refused_.store(true);

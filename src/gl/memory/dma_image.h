@@ -53,7 +53,8 @@ class DmaImages final : public Attachment {
   /// driver imports no DMA-BUF, or not this one; the buffer is no DMA-BUF), invalid_argument (the
   /// part is not inside the buffer, or larger than a texture). A refused layout is not tried again.
   Result<DmaImage> source(const Buffer& buffer, const DmaImageLayout& layout);
-  /// The same with a complete framebuffer. Errors: also unsupported (no target of this format).
+  /// The same with a complete framebuffer; some drivers need a renderbuffer, whatever is asked for.
+  /// Errors: also unsupported (no target of this format).
   Result<DmaImage> target(const Buffer& buffer, const DmaImageLayout& layout, DmaTarget binding);
 
  private:

@@ -31,6 +31,7 @@ bool is_of_one_texel(const Tensor& image) noexcept {
 
 bool can_import(const ImagePlane& plane, const gl::Worker& worker) noexcept {
   return plane.buffer->memory() == Memory::dma &&
+         plane.stride_bytes % worker.capabilities().import_pitch_bytes == 0 &&
          !gl::DmaImages::has_refused(*plane.buffer, worker);
 }
 

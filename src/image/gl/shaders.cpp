@@ -38,8 +38,9 @@ Result<GLuint> compile(GLenum kind, const std::string& text) {
   return error;
 }
 
-Result<GLuint> link(const std::string& fragment_text) {
-  HALYARD_TRY(const GLuint vertex, compile(GL_VERTEX_SHADER, vertex_shader_text()));
+Result<GLuint> link(const std::string& vertex_text, const std::string& fragment_text,
+                    const gl::ProgramCache& cache) {
+  HALYARD_TRY(const GLuint vertex, compile(GL_VERTEX_SHADER, vertex_text));
   const auto fragment = compile(GL_FRAGMENT_SHADER, fragment_text);
   if (!fragment) {
     glDeleteShader(vertex);
@@ -50,6 +51,7 @@ Result<GLuint> link(const std::string& fragment_text) {
     glAttachShader(program, shader);
     glDeleteShader(shader);  // once the program is gone
   }
+  cache.prepare(program);
   glLinkProgram(program);
   GLint is_linked = GL_FALSE;
   glGetProgramiv(program, GL_LINK_STATUS, &is_linked);
@@ -77,6 +79,8 @@ void set_units(const Shader& shader) {
 
 }  // namespace
 
+Shaders::Shaders() : environment_(read_environment()) {}
+
 Shaders::~Shaders() {
   for (const auto& [text, kept] : known_)
     glDeleteProgram(kept.shader.name);
@@ -89,6 +93,18 @@ void Shaders::drop_oldest() {
   known_.erase(oldest);
 }
 
+Result<std::uint32_t> Shaders::make(const std::string& fragment_text) {
+  if (!cache_) cache_ = gl::ProgramCache::create(environment_);
+  const std::string vertex_text = vertex_shader_text();
+  const gl::ProgramText text{vertex_text, fragment_text};
+  const std::uint32_t kept = cache_->find(text);
+  if (kept != 0) return kept;
+  ++compiled;
+  HALYARD_TRY(const std::uint32_t program, link(vertex_text, fragment_text, *cache_));
+  cache_->keep(program, text);
+  return program;
+}
+
 Result<const Shader*> Shaders::find(const std::string& fragment_text) {
   ++now_;
   const auto known = known_.find(fragment_text);
@@ -98,8 +114,7 @@ Result<const Shader*> Shaders::find(const std::string& fragment_text) {
   }
   if (known_.size() >= max_kept) drop_oldest();
   Shader made;
-  ++compiled;
-  HALYARD_TRY(made.name, link(fragment_text));
+  HALYARD_TRY(made.name, make(fragment_text));
   for (std::size_t i = 0; i < made.locations.size(); ++i)
     made.locations[i] = glGetUniformLocation(made.name, uniform_name(static_cast<Uniform>(i)));
   set_units(made);

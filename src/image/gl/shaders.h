@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shaders: the linked shader programs of a context, found by their text.
+// Shaders: the linked shader programs of a context, found by their text, here or in the cache that
+// the user's processes share.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
+#include "base/env.h"
+#include "gl/program/program_cache.h"
 #include "halyard/result.h"
 #include "image/gl/shader/shader_text.h"
 
@@ -23,16 +27,18 @@ struct Shader {
   std::array<std::int32_t, static_cast<std::size_t>(Uniform::count)> locations{};
 };
 
-/// Keeps the 256 programs that were used last. Made, used and destroyed on the worker's thread.
+/// Keeps the 256 programs that were used last. Made on any thread; used and destroyed on the
+/// worker's.
 class Shaders {
  public:
-  Shaders() = default;
+  /// Reads the environment, which the program may change while the worker runs.
+  Shaders();
   Shaders(const Shaders&) = delete;
   Shaders& operator=(const Shaders&) = delete;
   ~Shaders();
 
-  /// The program of a fragment shader; compiles it at the first call. The result is valid until
-  /// the next call. Errors: device (the driver does not compile or link it).
+  /// The program of a fragment shader; compiles it at the first call where the cache has none. The
+  /// result is valid until the next call. Errors: device (the driver does not compile or link it).
   Result<const Shader*> find(const std::string& fragment_text);
 
  private:
@@ -42,7 +48,10 @@ class Shaders {
     std::uint64_t used = 0;  ///< when
   };
   void drop_oldest();
+  Result<std::uint32_t> make(const std::string& fragment_text);
 
+  const Environment environment_;
+  std::optional<gl::ProgramCache> cache_;  ///< set by the first call that needs it
   std::unordered_map<std::string, Kept> known_;
   std::uint64_t now_ = 0;  ///< counts calls
 };

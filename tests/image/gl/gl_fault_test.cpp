@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 
+#include "gl/replaced.h"
 #include "gl/worker.h"
 #include "image/differential.h"
 #include "image/gl/gl_objects.h"
@@ -17,20 +18,6 @@ namespace halyard::test {
 namespace {
 
 using F = PixelFormat;
-
-/// Puts a function in the place of one of libepoxy's until the end of the block.
-template <class Function>
-class Replaced {
- public:
-  Replaced(Function& place, Function other) : place_(place), real_(place) { place = other; }
-  Replaced(const Replaced&) = delete;
-  Replaced& operator=(const Replaced&) = delete;
-  ~Replaced() { place_ = real_; }
-
- private:
-  Function& place_;
-  Function real_;
-};
 
 // Errors that glGetError() tells next, once the GPU has drawn.
 std::atomic<GLenum> next_error{GL_NO_ERROR};

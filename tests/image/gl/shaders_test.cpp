@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shaders that a context keeps: found again without compiling, and not without end.
+// The shaders that a context keeps: found again without compiling, and not without end; those that
+// the user's processes keep for one another.
 #ifdef HALYARD_HAVE_GL
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "gl/worker.h"
+#include "image/differential.h"
 #include "image/gl/shaders.h"
+#include "image/images.h"
+#include "support/folder.h"
+#include "support/own_process.h"
 #include "support/result.h"
 
 namespace halyard::test {
@@ -18,7 +25,13 @@ std::string constant_text(int number) {
       number);
 }
 
-TEST(Shaders, those_used_last_are_kept) {
+class Shaders : public testing::Test {
+ protected:
+  void SetUp() override { ::setenv("HALYARD_SHADER_CACHE", "off", 1); }
+  void TearDown() override { ::unsetenv("HALYARD_SHADER_CACHE"); }
+};
+
+TEST_F(Shaders, those_used_last_are_kept) {
   WORKER_OR_SKIP(worker);
   EXPECT_OK(worker->run([]() -> Status {
     image::Shaders shaders;
@@ -37,7 +50,7 @@ TEST(Shaders, those_used_last_are_kept) {
   }));
 }
 
-TEST(Shaders, a_wrong_text_is_told_with_the_drivers_words) {
+TEST_F(Shaders, a_wrong_text_is_told_with_the_drivers_words) {
   WORKER_OR_SKIP(worker);
   EXPECT_OK(worker->run([]() -> Status {
     image::Shaders shaders;
@@ -45,6 +58,60 @@ TEST(Shaders, a_wrong_text_is_told_with_the_drivers_words) {
                  "does not compile");
     return {};
   }));
+}
+
+TEST_F(Shaders, those_of_another_context_are_found_in_the_cache) {
+  WORKER_OR_SKIP(worker);
+  if (!worker->capabilities().program_binaries) GTEST_SKIP() << "this driver has no binaries";
+  const Folder folder;
+  ::setenv("HALYARD_SHADER_CACHE", folder.path().c_str(), 1);
+  EXPECT_OK(worker->run([]() -> Status {
+    for (const std::uint64_t expected : {3U, 0U}) {
+      image::Shaders shaders;
+      const std::uint64_t before = image::compiled_shaders();
+      for (int number = 0; number < 3; ++number)
+        EXPECT_OK(shaders.find(constant_text(number)));
+      EXPECT_EQ(image::compiled_shaders() - before, expected);
+    }
+    return {};
+  }));
+}
+
+// Converts in a process of its own, which may compile as many shaders as HALYARD_TEST_COMPILES
+// says.
+TEST(ShaderCache, DISABLED_converts) {
+  ::setenv("HALYARD_FORCE_BACKEND", "opengl", 1);
+  Judge judge;
+  Random random(5);
+  const std::uint64_t before = image::compiled_shaders();
+  EXPECT_TRUE(judge.compare({.src = random_image(random, 38, 26, PixelFormat::nv12),
+                             .dst = zero_image(22, 30, PixelFormat::rgb)}));
+  const bool compiles = std::string(::getenv("HALYARD_TEST_COMPILES")) == "yes";
+  EXPECT_EQ(image::compiled_shaders() != before, compiles);
+}
+
+TEST(ShaderCache, serves_the_next_process_with_the_same_pixels) {
+  {
+    WORKER_OR_SKIP(worker);
+    if (!worker->capabilities().program_binaries) GTEST_SKIP() << "this driver has no binaries";
+  }
+  const Folder folder;
+  const auto expect = [&](const char* compiles, const std::string& cache) {
+    EXPECT_PASSES_APART("ShaderCache", "converts",
+                        {{"HALYARD_SHADER_CACHE", cache},
+                         {"HALYARD_TEST_COMPILES", compiles},
+                         {"HALYARD_ALLOW_SOFTWARE_GL", "1"}});
+  };
+  expect("yes", folder.path());
+  const std::size_t kept = folder.entries();
+  EXPECT_GT(kept, 0U);
+  expect("no", folder.path());
+  expect("yes", "off");
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    std::filesystem::resize_file(entry.path(), std::filesystem::file_size(entry.path()) / 2);
+  expect("yes", folder.path());
+  EXPECT_EQ(folder.entries(), kept);
+  expect("no", folder.path());
 }
 
 }  // namespace
