@@ -10,8 +10,8 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$(cd "$1" && pwd)
-suites=(gl image)
-filter='DmaImage*:GlTransfer*:GlBackend*:GlFault*:GlChoice*'
+suites=(gl image draw)
+filter='DmaImage*:GlTransfer*:GlBackend*:GlFault*:GlChoice*:OverlayGl*:MaskGl*:GlDraw*'
 
 unavailable() {
   printf 'gl: skipped: %s\n0 passed, 0 failed, %d skipped\n' "$1" "${#suites[@]}"

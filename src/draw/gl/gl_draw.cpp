@@ -157,7 +157,12 @@ Status GlDraw::draw(const Tensor& image, DrawRun& run) {
   is_half_drawn_ = false;
   if (run.rows.is_empty()) return {};
   // A lost context does not come back; another one may serve.
-  if (worker_->is_lost()) HALYARD_RETURN_IF_ERROR(start());
+  if (worker_->is_lost()) {
+    const Status started = start();
+    if (!started)
+      return fail(Errc::device, "opengl: no context in place of the lost one", "{}",
+                  started.error().message());
+  }
   run.format = *image.format();
   run.size = image.size();
   if (binds_renderbuffers_) run.binding = gl::DmaTarget::renderbuffer;
