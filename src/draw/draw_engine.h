@@ -51,4 +51,23 @@ class HALYARD_LOCAL DrawEngine {
   Moved<std::uint64_t> fallbacks_;
 };
 
+/// Calls `draw` with a canvas of the image: once, or again after OpenGL has failed. `list` is
+/// memory. Errors: those of Canvas::check(), DrawEngine and mapping.
+template <class Draw>
+Status paint(DrawEngine& engine, DrawList& list, const Tensor& image, const Draw& draw) {
+  HALYARD_RETURN_IF_ERROR(Canvas::check(image));
+  HALYARD_TRY(const bool uses_gl, engine.uses_gl(image));
+  if (uses_gl) {
+    list.clear();
+    draw(Canvas(image, list));
+    Status status;
+    const bool is_done = engine.draw(image, list, status);
+    list.clear();
+    if (is_done) return status;
+  }
+  HALYARD_TRY(const TensorMap map, image.map(Access::read_write));
+  draw(Canvas(image, map));
+  return {};
+}
+
 }  // namespace halyard::draw

@@ -95,9 +95,10 @@ struct HALYARD_LOCAL Overlay::Impl {
   Impl(OverlayOptions o, draw::Font f, draw::DrawEngine e)
       : options(std::move(o)), font(std::move(f)), engine(std::move(e)) {}
 
-  /// Calls `draw` with a canvas of the image: once, or again after OpenGL has failed.
   template <class Draw>
-  Status paint(const Tensor& image, const Draw& draw);
+  Status paint_on(const Tensor& image, const Draw& draw) {
+    return paint(engine, list, image, draw);
+  }
 
   // `index`: in the list of detections or tracks.
   Color color_for(std::int32_t label, std::size_t index, std::uint64_t track) const noexcept {
@@ -113,23 +114,6 @@ struct HALYARD_LOCAL Overlay::Impl {
   std::optional<Tag> draw_box(const Canvas& canvas, const Style& style, const Track& track,
                               const Color& color);
 };
-
-template <class Draw>
-Status Overlay::Impl::paint(const Tensor& image, const Draw& draw) {
-  HALYARD_RETURN_IF_ERROR(Canvas::check(image));
-  HALYARD_TRY(const bool uses_gl, engine.uses_gl(image));
-  if (uses_gl) {
-    list.clear();
-    draw(Canvas(image, list));
-    Status status;
-    const bool is_done = engine.draw(image, list, status);
-    list.clear();
-    if (is_done) return status;
-  }
-  HALYARD_TRY(const TensorMap map, image.map(Access::read_write));
-  draw(Canvas(image, map));
-  return {};
-}
 
 // Fills the tag and draws its text; capital letters are vertically centred.
 void Overlay::Impl::tag_at(const Canvas& canvas, const Style& style, const Rect& tag,
@@ -219,7 +203,7 @@ Status Overlay::draw(Tensor& image, std::span<const Detection> detections) {
   trace::Span span("draw.detections");
   span.arg("width", image.width()).arg("height", image.height());
   span.arg("count", detections.size());
-  return impl_->paint(image, [&](const Canvas& canvas) {
+  return impl_->paint_on(image, [&](const Canvas& canvas) {
     const Style style = draw::style_for(impl_->options, canvas.width(), canvas.height());
     // Detections come best first and are drawn in reverse, so that the best is on top.
     std::vector<Tag> tags;
@@ -243,7 +227,7 @@ Status Overlay::draw(Tensor& image, std::span<const Track> tracks) {
   span.arg("width", image.width()).arg("height", image.height());
   span.arg("count", tracks.size());
   bool is_remembered = false;
-  return impl_->paint(image, [&](const Canvas& canvas) {
+  return impl_->paint_on(image, [&](const Canvas& canvas) {
     const Style style = draw::style_for(impl_->options, canvas.width(), canvas.height());
     if (!std::exchange(is_remembered, true)) impl_->remember(tracks);
     impl_->draw_trails(canvas, style, tracks);
@@ -261,7 +245,7 @@ Status Overlay::draw(Tensor& image, std::span<const Track> tracks) {
 
 Status Overlay::text(Tensor& image, int x, int y, std::string_view line, Color background) {
   const trace::Span span("draw.text");
-  return impl_->paint(image, [&](const Canvas& canvas) {
+  return impl_->paint_on(image, [&](const Canvas& canvas) {
     const Style style = draw::style_for(impl_->options, canvas.width(), canvas.height());
     constexpr int far = static_cast<int>(max_coordinate);
     const int left = std::clamp(x, -far, far);
@@ -278,7 +262,7 @@ Status Overlay::outlines(Tensor& image, std::span<const std::array<Point, 4>> qu
   if (line_px < 1 || line_px > max_line_px)
     return fail(Errc::invalid_argument, "line_px must be 1..256", "{}", line_px);
   HALYARD_RETURN_IF_ERROR(check_colors(colors, quads.size()));
-  return impl_->paint(image, [&](const Canvas& canvas) {
+  return impl_->paint_on(image, [&](const Canvas& canvas) {
     for (std::size_t i = 0; i < quads.size(); ++i)
       stroke_quad(canvas, quads[i], line_px, canvas.ink(colors[i]));
   });
@@ -288,7 +272,7 @@ Status Overlay::points(Tensor& image, std::span<const Point> points,
                        std::span<const Color> colors) {
   const trace::Span span("draw.points");
   HALYARD_RETURN_IF_ERROR(check_colors(colors, points.size()));
-  return impl_->paint(image, [&](const Canvas& canvas) {
+  return impl_->paint_on(image, [&](const Canvas& canvas) {
     for (std::size_t i = 0; i < points.size(); ++i)
       fill_dot(canvas, points[i], point_px, canvas.ink(colors[i]));
   });
