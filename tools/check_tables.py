@@ -41,6 +41,7 @@ TO_COME = set()
 
 # Private headers of other layers than base that a file may include: folder -> path prefixes.
 PRIVATE_EXCEPTIONS = {"src/image/gl": ["gl/"], "src/draw/mask/": ["decode/mask/"],
+                      "src/draw/gl/": ["gl/", "image/gl/", "decode/mask/"],
                       "src/compat/painter": ["draw/"],
                       # EdgeFirst's thresholds above 1, which the public function refuses
                       "src/compat/tiles": ["decode/tile/"]}
@@ -124,7 +125,7 @@ HOMES = [
     (r"yaml-cpp/.*", ["src/decode/"]),
     (r"fmt/.*", ["src/", "tools/halyard/"]),
     (r"CLI/.*", ["tools/halyard/"]),
-    (r"(EGL|GLES\d|KHR|epoxy)/.*|gbm\.h|xf86drm.*", ["src/gl/", "src/image/gl/"]),
+    (r"(EGL|GLES\d|KHR|epoxy)/.*|gbm\.h|xf86drm.*", ["src/gl/", "src/image/gl/", "src/draw/gl/"]),
     (r"nanobind/.*|Python\.h", ["python/"]),
     (r"gtest/.*|gmock/.*|rapidcheck.*", ["tests/"]),
     (r"benchmark/.*", ["bench/"]),

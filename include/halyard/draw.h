@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include "halyard/detection.h"
 #include "halyard/export.h"
 #include "halyard/geometry.h"
+#include "halyard/image.h"
 #include "halyard/palette.h"
 #include "halyard/result.h"
 #include "halyard/tensor.h"
@@ -30,6 +32,11 @@ struct OverlayOptions {
   bool show_score = true;
   std::size_t trail_length = 30;  ///< points of a track's trail, 0..10000; 0: no trail
   std::string font = {};          ///< path of a font file; empty: a packaged font is searched for
+  /// What draws. automatic: a GPU on images that it reaches without a copy (DMA-BUFs and pixel
+  /// buffers), else the CPU. opengl: OpenGL on images in any memory, and the CPU for what it
+  /// refuses. cpu, g2d: the CPU. Unless automatic, HALYARD_FORCE_BACKEND and HALYARD_DISABLE_GL are
+  /// ignored.
+  ComputeBackend backend = ComputeBackend::automatic;
 };
 
 /// Draws boxes, filled tags with text, ids and trails on u8 images: rgb, bgr, rgba, bgra,
@@ -41,10 +48,16 @@ struct OverlayOptions {
 /// round((c a + p (255 - a)) / 255). nv12: c is the colour in the image's matrix and range
 /// (resolve()); a chroma sample becomes the average of its four blended pixels, so that odd edges
 /// of boxes are paler in chroma. grey: c is 0.299 R + 0.587 G + 0.114 B.
+///
+/// OpenGL does the same operations, each rounded once by the GPU: pixels are within 2 codes of the
+/// CPU's. If it fails, the CPU draws on the old pixels; after an error of the device it does so
+/// from then on. Only if the old pixels cannot be put back, as after the loss of the GPU's context,
+/// the error is the caller's to see.
 class Overlay {
  public:
   /// Errors: not_found (no font: the message names the paths tried and the package to install),
-  /// malformed or permission (the font file), invalid_argument (an option outside its range).
+  /// malformed or permission (the font file), invalid_argument (an option outside its range),
+  /// unsupported (OpenGL is named by the options or by HALYARD_FORCE_BACKEND, and not available).
   static Result<Overlay> create(OverlayOptions options = {});
   Overlay(Overlay&&) noexcept;
   Overlay& operator=(Overlay&&) noexcept;
@@ -54,7 +67,7 @@ class Overlay {
   /// partly or wholly outside the image; they are clipped. NaN, infinite, empty and inverted boxes
   /// are ignored. Tags stay inside the image. Labels are UTF-8; invalid bytes are drawn as U+FFFD.
   /// Errors: unsupported (format, dtype), invalid_argument (the image has an orientation, but boxes
-  /// refer to upright images), those of mapping.
+  /// refer to upright images), those of mapping, device (see above).
   Status draw(Tensor& image, std::span<const Detection> detections);
   /// Draws tracks: visible ones solid, coasting ones thin and dashed, with the tag "label #id 87%".
   /// Extends the trails, and removes the trails of tracks that are not in `tracks`.
@@ -72,6 +85,12 @@ class Overlay {
   /// Draws squares of 5 px around points, as keypoints, the last on top. Points that are not finite
   /// are ignored. Errors: those of draw(), invalid_argument (not as many colours as points).
   Status points(Tensor& image, std::span<const Point> points, std::span<const Color> colors);
+
+  /// What would draw on the image, and why OpenGL does not: one line for each. Errors: those of
+  /// draw() before mapping.
+  Result<std::string> explain(const Tensor& image) const;
+  /// Calls that the CPU has drawn because OpenGL failed.
+  std::uint64_t fallback_count() const noexcept;
 
  private:
   struct Impl;

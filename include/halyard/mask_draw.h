@@ -7,10 +7,12 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "halyard/detection.h"
 #include "halyard/export.h"
 #include "halyard/geometry.h"
+#include "halyard/image.h"
 #include "halyard/mask.h"
 #include "halyard/palette.h"
 #include "halyard/result.h"
@@ -58,13 +60,19 @@ struct MaskDrawOptions {
 /// chroma sample becomes the average of the blended chroma of its four pixels, rounded once; at odd
 /// borders the last column or row replaces the missing one. grey: c is 0.299 R + 0.587 G + 0.114 B.
 ///
+/// OpenGL draws as in Overlay, within 2 codes of the CPU; prototypes go to the GPU as they are, and
+/// a pixel may be on or off where its logit is within the error of floats of 0.
+///
 /// Errors of all calls, before anything is written: invalid_argument (opacity not in 0..1, not as
 /// many track ids as detections, a background of another size or format or that shares bytes with
 /// the image, background and clear together, an image that has an orientation), unsupported
-/// (format, dtype), those of mapping.
+/// (format, dtype; OpenGL is named and not available), those of mapping. Also device, as in
+/// Overlay.
 class MaskPainter {
  public:
   MaskPainter() noexcept;
+  /// What draws, as OverlayOptions::backend.
+  explicit MaskPainter(ComputeBackend backend) noexcept;
   MaskPainter(MaskPainter&&) noexcept;
   MaskPainter& operator=(MaskPainter&&) noexcept;
   ~MaskPainter();
@@ -88,7 +96,17 @@ class MaskPainter {
   /// (dtype, strides).
   Status draw(Tensor& image, const Tensor& class_map, const MaskDrawOptions& options = {});
 
+  /// What would draw on the image, and why OpenGL does not: one line for each. Errors: those of
+  /// draw() that concern the image alone.
+  Result<std::string> explain(const Tensor& image);
+  /// Calls that the CPU has drawn because OpenGL failed.
+  std::uint64_t fallback_count() const noexcept;
+
  private:
+  /// Makes the memory and the choice of what draws at the first call.
+  Status prepare();
+
+  ComputeBackend backend_ = ComputeBackend::automatic;
   std::unique_ptr<draw::PaintWorkspace> workspace_;
 };
 

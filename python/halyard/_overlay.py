@@ -47,6 +47,8 @@ class Overlay:
         show_confidence: writes the score after the name.
         trail_length: points of a track's trail; 0: no trail.
         font: path of a font file; "": one of the system's.
+        backend: what draws: "auto" (a GPU on images that it reaches without a copy, else the CPU),
+            "opengl" (on all images, with copies where they need them) or "cpu".
 
     Raises MissingFileError if there is no font: the message names the package to install."""
 
@@ -54,13 +56,15 @@ class Overlay:
     def __init__(self, names: Names = None, *,
                  color_by: Optional[Literal["class", "track"]] = None, line_width: int = 0,
                  text_size: int = 0, opacity: float = 0.5, show_confidence: bool = True,
-                 trail_length: int = 30, font: str = "") -> None:
+                 trail_length: int = 30, font: str = "",
+                 backend: Literal["auto", "cpu", "opengl"] = "auto") -> None:
         if not 0 <= opacity <= 1:
             raise InvalidArgumentError(f"opacity: must be in [0, 1] ({opacity})",
                                        "invalid_argument")
         self._names = names_from(names)
         self._options = (line_width, text_size, show_confidence, trail_length)
         self._color_by, self._opacity, self._font = color_by, opacity, font
+        self._backend = backend
         self._core: Optional[_core._OverlayCore] = None
         self._made_for: Any = None
         self._for("class", self._names or ())
@@ -73,12 +77,12 @@ class Overlay:
 
     def _made(self, color_by: str, names: Sequence[str]) -> _core._OverlayCore:
         try:
-            return _core._OverlayCore(names, color_by, *self._options, self._font)
+            return _core._OverlayCore(names, color_by, *self._options, self._font, self._backend)
         except MissingFileError:
             if self._font:
                 raise
             for font in _fonts_of_packages():
-                return _core._OverlayCore(names, color_by, *self._options, font)
+                return _core._OverlayCore(names, color_by, *self._options, font, self._backend)
             raise
 
     def draw(self, picture: Any, detections: Detections) -> None:
@@ -119,6 +123,10 @@ class Overlay:
         """A line of text on a filled tag of this colour, its top left corner at ``xy``."""
         core, target = self._for(*(self._made_for or ("class", ()))), _target(picture)
         core.text(target, int(xy[0]), int(xy[1]), text, (*tuple(color)[:3], 255))
+
+    def explain(self, picture: Any) -> str:
+        """What draws on the picture, and why OpenGL does not: a line for each."""
+        return self._for(*(self._made_for or ("class", ()))).explain(_target(picture))
 
 
 def _target(picture: Any) -> Tensor:

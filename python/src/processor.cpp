@@ -18,6 +18,15 @@
 #include "words.h"
 
 namespace halyard::python {
+
+ComputeBackend backend_from(nb::handle object) {
+  constexpr Word<ComputeBackend> words[] = {{"auto", ComputeBackend::automatic},
+                                            {"cpu", ComputeBackend::cpu},
+                                            {"g2d", ComputeBackend::g2d},
+                                            {"opengl", ComputeBackend::opengl}};
+  return word_from(object, "backend", "backend", words);
+}
+
 namespace {
 
 constexpr const char* class_doc =
@@ -34,14 +43,6 @@ constexpr const char* class_doc =
     "    threads: maximum number of threads for one call; 0: all cores.\n"
     "    backend: 'auto', or what serves a request if it can, before the CPU: 'opengl', 'g2d', "
     "'cpu'.";
-
-ComputeBackend backend_from(nb::handle object) {
-  constexpr Word<ComputeBackend> words[] = {{"auto", ComputeBackend::automatic},
-                                            {"cpu", ComputeBackend::cpu},
-                                            {"g2d", ComputeBackend::g2d},
-                                            {"opengl", ComputeBackend::opengl}};
-  return word_from(object, "backend", "backend", words);
-}
 
 // A closed processor prefers nothing.
 Memory preferred_memory(PyProcessor& self) {
@@ -128,6 +129,7 @@ void def_init(Class& cls) {
         Processor made = take(released([&] { return Processor::create(options); }));
         new (self) P();
         self->processor.emplace(std::move(made));
+        self->painter.value = compat::Painter(options.backend);
       },
       nb::arg("egl_display") = nb::none(), nb::arg("threads") = 0, nb::arg("backend") = "auto",
       nb::sig("def __init__(self, egl_display: EglDisplayKindLike | None = None, threads: int = 0, "

@@ -34,6 +34,9 @@ struct PyReferenceProcessor : PyProcessor {};
 using ProcessorClass = nb::class_<PyProcessor>;
 using ReferenceProcessorClass = nb::class_<PyReferenceProcessor, PyProcessor>;
 
+/// 'auto', 'cpu', 'g2d' or 'opengl'.
+ComputeBackend backend_from(nb::handle object);
+
 /// Below this many bytes of pixels a call keeps the interpreter's lock: releasing it costs more.
 inline constexpr std::size_t small_work_bytes = 65536;
 

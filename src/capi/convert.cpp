@@ -132,7 +132,8 @@ Result<hal_image_processor*> make_processor(int backend) {
   ProcessorOptions options;
   options.backend = static_cast<ComputeBackend>(wanted);
   HALYARD_TRY(Processor processor, Processor::create(options));
-  return new hal_image_processor{.processor = std::move(processor)};
+  return new hal_image_processor{.processor = std::move(processor),
+                                 .painter = compat::Painter(options.backend)};
 }
 
 Result<int> flush(hal_image_processor* processor) {

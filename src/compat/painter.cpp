@@ -2,6 +2,7 @@
 // Painter: draws the base, then the given kind of masks, then outlines.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/local.h"
 #include "base/text/format_error.h"
@@ -41,9 +42,12 @@ std::optional<RegionF> content_of(const std::optional<Letterbox>& letterbox, Siz
 }  // namespace
 
 struct HALYARD_LOCAL Painter::Impl {
-  Impl();
+  explicit Impl(ComputeBackend wanted);
+  ComputeBackend backend;
   std::vector<Color> colors;  ///< of classes
   MaskPainter masks;
+  std::optional<draw::DrawEngine> engine;  ///< made by the first call
+  draw::DrawList list;
   draw::ScaledMask scaled;
   SemanticMapper semantic;
   Tensor class_map;
@@ -51,7 +55,11 @@ struct HALYARD_LOCAL Painter::Impl {
   SegmentationList scores;
 
   /// Checks everything that does not depend on masks.
-  Result<PaintCall> begin(Tensor& dst, const DrawOptions& options) const;
+  Result<PaintCall> begin(Tensor& dst, const DrawOptions& options);
+  /// Draws the base alone.
+  Status base(const PaintCall& call) { return masks.draw(call.dst, MaskSet(), {}, plain(call)); }
+  static MaskDrawOptions plain(const PaintCall& call);
+  Status boxes_alone(const PaintCall& call, std::span<const Detection> boxes);
   Status prototypes(const PaintCall& call, std::span<const Detection> masked,
                     const MaskPrototypes& protos);
   Status instances(const PaintCall& call, std::span<const Detection> boxes,
@@ -63,7 +71,7 @@ struct HALYARD_LOCAL Painter::Impl {
                          std::vector<TrackInfo>& tracks);
 };
 
-Painter::Impl::Impl() : colors(max_colors) {
+Painter::Impl::Impl(ComputeBackend wanted) : backend(wanted), colors(max_colors), masks(wanted) {
   for (std::size_t i = 0; i < max_colors; ++i) {
     colors[i] = palette_color(i);
     colors[i].a = mask_alpha;
@@ -71,12 +79,13 @@ Painter::Impl::Impl() : colors(max_colors) {
 }
 
 Painter::Painter() noexcept = default;
+Painter::Painter(ComputeBackend backend) noexcept : backend_(backend) {}
 Painter::Painter(Painter&&) noexcept = default;
 Painter& Painter::operator=(Painter&&) noexcept = default;
 Painter::~Painter() = default;
 
 Painter::Impl& Painter::state() {
-  if (impl_ == nullptr) impl_ = std::make_unique<Impl>();
+  if (impl_ == nullptr) impl_ = std::make_unique<Impl>(backend_);
   return *impl_;
 }
 
@@ -87,13 +96,16 @@ Status Painter::set_class_colors(std::span<const Color> colors) {
   return {};
 }
 
-Result<PaintCall> Painter::Impl::begin(Tensor& dst, const DrawOptions& options) const {
+Result<PaintCall> Painter::Impl::begin(Tensor& dst, const DrawOptions& options) {
   if (!dst.is_image()) return make_error(Errc::invalid_argument, "dst: must be an image");
   const Status drawable = draw::Canvas::check(dst);
   if (!drawable)
     return fail(drawable.error().code, "dst: cannot be drawn on", "{}", drawable.error().message());
   HALYARD_RETURN_IF_ERROR(check_letterbox(options.letterbox));
-  PaintCall call{dst, options, {}, {1, 1}};
+  if (!engine) {
+    HALYARD_TRY(engine, draw::DrawEngine::create(backend));
+  }
+  PaintCall call{dst, options, *engine, list, {}, {1, 1}};
   call.masks.opacity = std::clamp(options.opacity, 0.0F, 1.0F);
   call.masks.palette = colors;
   call.masks.color_by = options.color_mode == ColorBy::label ? ColorBy::label : ColorBy::instance;
@@ -106,9 +118,23 @@ Result<PaintCall> Painter::Impl::begin(Tensor& dst, const DrawOptions& options) 
   return call;
 }
 
+MaskDrawOptions Painter::Impl::plain(const PaintCall& call) {
+  MaskDrawOptions out = call.masks;
+  out.color_by = ColorBy::label;
+  out.track_ids = {};
+  return out;
+}
+
+Status Painter::Impl::boxes_alone(const PaintCall& call, std::span<const Detection> boxes) {
+  HALYARD_TRY(const bool uses_gl, engine->uses_gl(call.dst));
+  if (!uses_gl) return draw_boxes_alone(call, boxes);
+  HALYARD_RETURN_IF_ERROR(base(call));
+  return draw_outlines(call, boxes);
+}
+
 Status Painter::Impl::prototypes(const PaintCall& call, std::span<const Detection> masked,
                                  const MaskPrototypes& protos) {
-  if (masked.empty()) return draw::lay_base(call.dst, call.masks);
+  if (masked.empty()) return base(call);
   MaskDrawOptions made = call.masks;
   made.track_ids = made.track_ids.first(std::min(made.track_ids.size(), masked.size()));
   made.content = content_of(call.options.letterbox, call.input);
@@ -148,9 +174,7 @@ Status Painter::Impl::classes(const PaintCall& call, const Segmentation& seg) {
   options.input = Size{1, 1};
   options.content = content_of(call.options.letterbox, *options.input);
   HALYARD_RETURN_IF_ERROR(semantic.map(bytes, options, class_map));
-  MaskDrawOptions made = call.masks;
-  made.color_by = ColorBy::label;
-  made.track_ids = {};
+  MaskDrawOptions made = plain(call);
   made.ignored_label = static_cast<std::int32_t>(seg.channels) - 1;  // the background
   return masks.draw(call.dst, class_map, made);
 }
@@ -164,7 +188,7 @@ Status Painter::draw_decoded_masks(Tensor& dst, std::span<const Detection> boxes
   for (const Segmentation& each : segmentations)
     if (each.height * each.width != 0 && (each.data == nullptr || each.channels == 0))
       return make_error(Errc::invalid_argument, "segmentations: a mask has no bytes");
-  if (segmentations.empty()) return draw_boxes_alone(call, boxes);
+  if (segmentations.empty()) return impl.boxes_alone(call, boxes);
   const bool is_semantic = segmentations[0].channels > 1;
   if (is_semantic) {
     if (segmentations.size() != 1)
@@ -224,7 +248,7 @@ Status Painter::Impl::decode_and_draw(const Decoder::Impl& decoder,
     HALYARD_RETURN_IF_ERROR(decoder.class_scores(ran.tensors, ran.batch, scores));
     HALYARD_RETURN_IF_ERROR(classes(call, scores[0]));
   } else {
-    HALYARD_RETURN_IF_ERROR(draw::lay_base(call.dst, call.masks));
+    HALYARD_RETURN_IF_ERROR(base(call));
   }
   HALYARD_RETURN_IF_ERROR(draw_marks(call, work->decoded));
   found = boxes;

@@ -60,6 +60,25 @@ void stroke(const draw::Canvas& canvas, std::span<const Outline> outlines) noexc
     stroke_box(canvas, each.outer, outline_px, each.ink);
 }
 
+// Rotated outlines and points, the best on top.
+void draw_shapes(const PaintCall& call, const Decoded& decoded, const draw::Canvas& canvas) {
+  const std::span<const Detection> boxes = decoded.detections;
+  for (std::size_t i = boxes.size(); i-- > 0;) {
+    const draw::Ink ink = canvas.ink(color_for(call, boxes[i], i), 255);
+    if (i < decoded.rotated.size()) {
+      auto corners = halyard::corners(decoded.rotated[i]);
+      for (Point& corner : corners)
+        corner = on_image(corner, call);
+      stroke_quad(canvas, corners, outline_px, ink);
+    }
+    const std::size_t first = i * decoded.keypoints_each;
+    for (std::size_t k = first;
+         k < std::min(first + decoded.keypoints_each, decoded.keypoints.size()); ++k)
+      if (decoded.keypoints[k].score >= min_visibility)
+        fill_dot(canvas, on_image(decoded.keypoints[k].at, call), dot_px, ink);
+  }
+}
+
 }  // namespace
 
 const Color& color_for(const PaintCall& call, const Detection& box, std::size_t index) noexcept {
@@ -84,10 +103,9 @@ Box on_image(const Box& box, const PaintCall& call) noexcept {
 
 Status draw_outlines(const PaintCall& call, std::span<const Detection> boxes, std::size_t first) {
   if (boxes.size() <= first) return {};
-  HALYARD_TRY(const TensorMap map, call.dst.map(Access::read_write));
-  const draw::Canvas canvas(call.dst, map);
-  stroke(canvas, outlines_of(call, canvas, boxes, first));
-  return {};
+  return paint(call.engine, call.list, call.dst, [&](const draw::Canvas& canvas) {
+    stroke(canvas, outlines_of(call, canvas, boxes, first));
+  });
 }
 
 Status draw_boxes_alone(const PaintCall& call, std::span<const Detection> boxes) {
@@ -112,23 +130,8 @@ Status draw_marks(const PaintCall& call, const Decoded& decoded) {
   const std::span<const Detection> boxes = decoded.detections;
   HALYARD_RETURN_IF_ERROR(draw_outlines(call, boxes, decoded.rotated.size()));
   if (decoded.rotated.empty() && decoded.keypoints.empty()) return {};
-  HALYARD_TRY(const TensorMap map, call.dst.map(Access::read_write));
-  const draw::Canvas canvas(call.dst, map);
-  for (std::size_t i = boxes.size(); i-- > 0;) {
-    const draw::Ink ink = canvas.ink(color_for(call, boxes[i], i), 255);
-    if (i < decoded.rotated.size()) {
-      auto corners = halyard::corners(decoded.rotated[i]);
-      for (Point& corner : corners)
-        corner = on_image(corner, call);
-      stroke_quad(canvas, corners, outline_px, ink);
-    }
-    const std::size_t first = i * decoded.keypoints_each;
-    for (std::size_t k = first;
-         k < std::min(first + decoded.keypoints_each, decoded.keypoints.size()); ++k)
-      if (decoded.keypoints[k].score >= min_visibility)
-        fill_dot(canvas, on_image(decoded.keypoints[k].at, call), dot_px, ink);
-  }
-  return {};
+  return paint(call.engine, call.list, call.dst,
+               [&](const draw::Canvas& canvas) { draw_shapes(call, decoded, canvas); });
 }
 
 }  // namespace halyard::compat

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/local.h"
+#include "draw/draw_engine.h"
 #include "halyard/compat/draw.h"
 #include "halyard/decode.h"
 
@@ -13,6 +14,8 @@ namespace halyard::compat {
 struct PaintCall {
   Tensor& dst;
   const DrawOptions& options;
+  draw::DrawEngine& engine;
+  draw::DrawList& list;   ///< memory
   MaskDrawOptions masks;  ///< for MaskPainter
   Size input{1, 1};       ///< boxes are in pixels of this size; 1 x 1: in fractions
 };

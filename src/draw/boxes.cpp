@@ -16,7 +16,8 @@ std::uint8_t to_coverage(float part) noexcept {
 // Coverage from the distance of the pixel's centre to the arc; the error is below 1/20 of a pixel.
 // One row and one column of the straight sides follow, so that a tile may end on an even pixel.
 Corner make_corner(int radius, int line) {
-  Corner corner{radius, {}, {}};
+  const auto left = make_coverage_bitmap(radius + 1, radius + 1);
+  const auto right = make_coverage_bitmap(radius + 1, radius + 1);
   const auto r = static_cast<float>(radius);
   const int inner = line > 0 ? radius - line : 0;
   const auto covered = [&](int x, int y) {
@@ -27,13 +28,14 @@ Corner make_corner(int radius, int line) {
     if (inner > 0) part -= std::clamp(static_cast<float>(inner) - d + 0.5F, 0.0F, 1.0F);
     return part;
   };
+  std::size_t at = 0;
   for (int y = 0; y <= radius; ++y) {
-    for (int x = 0; x <= radius; ++x) {
-      corner.left.push_back(to_coverage(covered(x, y)));
-      corner.right.push_back(to_coverage(covered(radius - x, y)));
+    for (int x = 0; x <= radius; ++x, ++at) {
+      left->bytes[at] = to_coverage(covered(x, y));
+      right->bytes[at] = to_coverage(covered(radius - x, y));
     }
   }
-  return corner;
+  return {radius, left, right};
 }
 
 // Extents of the tiles at the corners of a box: the radius, or one pixel more where the tile would
@@ -62,10 +64,12 @@ void blend_corners(const Canvas& canvas, const Rect& box, const Tiles& tiles, co
   const int y = is_lower ? box.y1 - rows : box.y0;
   const std::ptrdiff_t stride = is_lower ? -size : size;
   const std::ptrdiff_t first = is_lower ? std::ptrdiff_t{size} * (rows - 1) : 0;
-  canvas.blend_coverage(box.x0, y, {corner.left.data() + first, tiles.left, rows, stride}, ink);
   canvas.blend_coverage(
-      box.x1 - tiles.right, y,
-      {corner.right.data() + first + (size - tiles.right), tiles.right, rows, stride}, ink);
+      box.x0, y, {corner.left->bytes.data() + first, tiles.left, rows, stride, &corner.left}, ink);
+  canvas.blend_coverage(box.x1 - tiles.right, y,
+                        {corner.right->bytes.data() + first + (size - tiles.right), tiles.right,
+                         rows, stride, &corner.right},
+                        ink);
 }
 
 int fitting_radius(const Rect& rect, int radius) noexcept {

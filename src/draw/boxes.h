@@ -3,10 +3,9 @@
 // not depend on detections.
 #pragma once
 
-#include <cstdint>
 #include <map>
+#include <memory>
 #include <utility>
-#include <vector>
 
 #include "draw/canvas.h"
 
@@ -16,8 +15,8 @@ namespace halyard::draw {
 /// row and the inner column are those of the straight sides. The lower corners are mirror images.
 struct Corner {
   int radius = 0;
-  std::vector<std::uint8_t> left;
-  std::vector<std::uint8_t> right;
+  std::shared_ptr<const CoverageBitmap> left;
+  std::shared_ptr<const CoverageBitmap> right;
 };
 
 /// Corners by (radius, line width); line width 0 is the filled corner. They are few: one image size

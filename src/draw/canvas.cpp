@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/text/format_error.h"
+#include "draw/draw_list.h"
 #include "draw/fill_rows.h"
 
 namespace halyard::draw {
@@ -144,6 +145,11 @@ Canvas::Canvas(const Tensor& image, const TensorMap& map) noexcept
     : Canvas(*image.format(), image.size(), resolve(image.colorimetry(), image.height()),
              planes_of(map)) {}
 
+Canvas::Canvas(const Tensor& image, DrawList& list) noexcept
+    : Canvas(*image.format(), image.size(), resolve(image.colorimetry(), image.height()), {}) {
+  list_ = &list;
+}
+
 Canvas Canvas::clipped(const Rect& rect) const noexcept {
   Canvas out = *this;
   out.clip_ = intersect(clip_, rect);
@@ -200,6 +206,7 @@ void Canvas::fill(std::span<const Rect> rects, const Ink& ink) const noexcept {
   }
   if (ink.alpha == 0) return;
   const std::span<const Rect> parts(inside.data(), count);
+  if (list_ != nullptr) return list_->fill(parts, ink);
   for (const Rect& r : parts)
     fill_pixels(r, ink);
   if (is_nv12()) fill_blocks(parts, ink);
@@ -269,6 +276,7 @@ void Canvas::fill_block(std::span<const Rect> rects, std::size_t index, int x, i
 void Canvas::blend_coverage(int x, int y, const Coverage& coverage, const Ink& ink) const noexcept {
   const Rect r = intersect({x, y, x + coverage.width, y + coverage.height}, clip_);
   if (r.empty() || ink.alpha == 0) return;
+  if (list_ != nullptr) return list_->coverage(r, {x, y}, coverage, ink);
   const auto row = pixel_bytes_ == 4   ? blend_row<4, 3>
                    : pixel_bytes_ == 3 ? blend_row<3, 3>
                                        : blend_row<1, 1>;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "draw/coverage_bitmap.h"
 #include "draw/mask/mask_blend.h"
 #include "halyard/palette.h"
 #include "halyard/tensor.h"
@@ -38,7 +39,11 @@ struct Coverage {
   int width = 0;
   int height = 0;
   std::ptrdiff_t stride = 0;
+  /// The bitmap that the bytes are a part of; null if there is none.
+  const std::shared_ptr<const CoverageBitmap>* bitmap = nullptr;
 };
+
+class DrawList;
 
 /// Rows of a mask in a painter's buffer, at (x, y) of the image; `data` is its first byte, and a
 /// byte of at least 128 is on. The byte before and the byte after each row, and one such row above
@@ -52,8 +57,8 @@ struct MaskBits {
   std::size_t height = 0;
 };
 
-/// Borrows the image's map. Formats: rgb, bgr, rgba, bgra, planar_rgb, planar_rgba, nv12 and grey,
-/// of bytes.
+/// Borrows the image's map, or a list that stores the operations. Formats: rgb, bgr, rgba, bgra,
+/// planar_rgb, planar_rgba, nv12 and grey, of bytes.
 ///
 /// A pixel p with the weight a of an ink becomes round((c a + p (255 - a)) / 255). A chroma sample
 /// of nv12 becomes the average of the blended chroma of its four pixels, rounded once per
@@ -67,7 +72,12 @@ class Canvas {
   /// `planes` in the format's order; unused ones are null.
   Canvas(PixelFormat format, Size size, const Colorimetry& resolved,
          const std::array<PixelRows, 4>& planes) noexcept;
+  /// Without pixels: fill() and blend_coverage() add to `list`, and no other operation may be
+  /// called.
+  Canvas(const Tensor& image, DrawList& list) noexcept;
 
+  /// Where operations are stored; null: they change pixels.
+  DrawList* list() const noexcept { return list_; }
   int width() const noexcept { return size_.width; }
   int height() const noexcept { return size_.height; }
   bool is_nv12() const noexcept { return format_ == PixelFormat::nv12; }
@@ -112,6 +122,7 @@ class Canvas {
                             const Ink& ink) const noexcept;
   void blend_blocks(const MaskBits& bits, const Ink& ink) const noexcept;
 
+  DrawList* list_ = nullptr;
   PixelFormat format_;
   Size size_;
   Rect clip_;

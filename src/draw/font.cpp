@@ -37,11 +37,9 @@ constexpr const char* fonts[] = {
 };
 
 struct Glyph {
-  std::vector<std::uint8_t> coverage;
-  int width = 0;
-  int height = 0;
-  int left = 0;  // from the pen to the bitmap
-  int top = 0;   // from the baseline up to the bitmap
+  std::shared_ptr<const CoverageBitmap> bitmap;  // null: nothing is visible
+  int left = 0;                                  // from the pen to the bitmap
+  int top = 0;                                   // from the baseline up to the bitmap
   int advance = 0;
 };
 
@@ -100,15 +98,15 @@ Glyph Font::Impl::render(char32_t code, int size) {
   // A damaged font may have glyphs of any size; no valid glyph is larger than this.
   const auto maximum = 8 * static_cast<unsigned>(size);
   if (bitmap.width > maximum || bitmap.rows > maximum) return glyph;
-  glyph.width = static_cast<int>(bitmap.width);
-  glyph.height = static_cast<int>(bitmap.rows);
   glyph.left = slot->bitmap_left;
   glyph.top = slot->bitmap_top;
-  glyph.coverage.resize(std::size_t{bitmap.width} * bitmap.rows);
+  const auto own =
+      make_coverage_bitmap(static_cast<int>(bitmap.width), static_cast<int>(bitmap.rows));
   for (std::size_t y = 0; y < bitmap.rows; ++y) {
-    std::memcpy(glyph.coverage.data() + y * bitmap.width,
+    std::memcpy(own->bytes.data() + y * bitmap.width,
                 bitmap.buffer + static_cast<std::ptrdiff_t>(y) * bitmap.pitch, bitmap.width);
   }
+  glyph.bitmap = own;
   return glyph;
 }
 
@@ -161,8 +159,11 @@ void Font::draw(const Canvas& canvas, int x, int baseline, std::string_view line
   const int end = canvas.clip().x1;
   for (std::size_t n = 0; n < max_code_points && !line.empty() && pen < end; ++n) {
     const Glyph& g = impl_->glyph(next_code_point(line), size_px);
-    canvas.blend_coverage(pen + g.left, baseline - g.top,
-                          {g.coverage.data(), g.width, g.height, g.width}, ink);
+    if (g.bitmap != nullptr) {
+      const CoverageBitmap& b = *g.bitmap;
+      canvas.blend_coverage(pen + g.left, baseline - g.top,
+                            {b.bytes.data(), b.width, b.height, b.width, &g.bitmap}, ink);
+    }
     pen += g.advance;
   }
 }

@@ -10,6 +10,7 @@
 #include "base/text/format_error.h"
 #include "draw/boxes.h"
 #include "draw/canvas.h"
+#include "draw/draw_engine.h"
 #include "draw/font.h"
 #include "draw/marks.h"
 #include "draw/polyline.h"
@@ -35,18 +36,6 @@ constexpr int point_px = 5;
 // Coordinates are clamped to this, which is beyond every valid image (65535 pixels a side). Sums of
 // a few of them cannot overflow.
 constexpr float max_coordinate = 1 << 20;
-
-struct MappedCanvas {
-  TensorMap map;
-  Canvas canvas;
-};
-
-Result<MappedCanvas> open_canvas(const Tensor& image) {
-  HALYARD_RETURN_IF_ERROR(Canvas::check(image));
-  HALYARD_TRY(TensorMap map, image.map(Access::read_write));
-  const Canvas canvas(image, map);
-  return MappedCanvas{std::move(map), canvas};
-}
 
 Status check_colors(std::span<const Color> colors, std::size_t count) {
   if (colors.size() == count) return {};
@@ -100,8 +89,16 @@ struct HALYARD_LOCAL Overlay::Impl {
   draw::Font font;
   draw::CornerCache corners;
   std::unordered_map<std::uint64_t, Trail> trails;
+  draw::DrawEngine engine;
+  draw::DrawList list;
 
-  Impl(OverlayOptions o, draw::Font f) : options(std::move(o)), font(std::move(f)) {}
+  Impl(OverlayOptions o, draw::Font f, draw::DrawEngine e)
+      : options(std::move(o)), font(std::move(f)), engine(std::move(e)) {}
+
+  template <class Draw>
+  Status paint_on(const Tensor& image, const Draw& draw) {
+    return paint(engine, list, image, draw);
+  }
 
   // `index`: in the list of detections or tracks.
   Color color_for(std::int32_t label, std::size_t index, std::uint64_t track) const noexcept {
@@ -198,66 +195,65 @@ Result<Overlay> Overlay::create(OverlayOptions options) {
                 options.trail_length);
   }
   HALYARD_TRY(draw::Font font, draw::Font::open(options.font, draw::packaged_fonts()));
-  return Overlay(std::make_unique<Impl>(std::move(options), std::move(font)));
+  HALYARD_TRY(draw::DrawEngine engine, draw::DrawEngine::create(options.backend));
+  return Overlay(std::make_unique<Impl>(std::move(options), std::move(font), std::move(engine)));
 }
 
 Status Overlay::draw(Tensor& image, std::span<const Detection> detections) {
   trace::Span span("draw.detections");
   span.arg("width", image.width()).arg("height", image.height());
   span.arg("count", detections.size());
-  HALYARD_TRY(const MappedCanvas target, open_canvas(image));
-  const Canvas& canvas = target.canvas;
-  const Style style = draw::style_for(impl_->options, canvas.width(), canvas.height());
-  // Detections come best first and are drawn in reverse, so that the best is on top.
-  std::vector<Tag> tags;
-  tags.reserve(detections.size());
-  for (std::size_t i = detections.size(); i-- > 0;) {
-    const Detection& d = detections[i];
-    const auto rect = pixels_of(d.box);
-    if (!rect) continue;
-    const Color color = impl_->color_for(d.label, i, i);
-    const Rect outer = outer_edge(*rect, style.line);
-    stroke_box(canvas, outer, style.line, style.radius, canvas.ink(color), impl_->corners);
-    tags.push_back({outer, style.line, draw::tag_text(impl_->options, d), color});
-  }
-  for (const Tag& tag : tags)
-    impl_->box_tag(canvas, style, tag);
-  return {};
+  return impl_->paint_on(image, [&](const Canvas& canvas) {
+    const Style style = draw::style_for(impl_->options, canvas.width(), canvas.height());
+    // Detections come best first and are drawn in reverse, so that the best is on top.
+    std::vector<Tag> tags;
+    tags.reserve(detections.size());
+    for (std::size_t i = detections.size(); i-- > 0;) {
+      const Detection& d = detections[i];
+      const auto rect = pixels_of(d.box);
+      if (!rect) continue;
+      const Color color = impl_->color_for(d.label, i, i);
+      const Rect outer = outer_edge(*rect, style.line);
+      stroke_box(canvas, outer, style.line, style.radius, canvas.ink(color), impl_->corners);
+      tags.push_back({outer, style.line, draw::tag_text(impl_->options, d), color});
+    }
+    for (const Tag& tag : tags)
+      impl_->box_tag(canvas, style, tag);
+  });
 }
 
 Status Overlay::draw(Tensor& image, std::span<const Track> tracks) {
   trace::Span span("draw.tracks");
   span.arg("width", image.width()).arg("height", image.height());
   span.arg("count", tracks.size());
-  HALYARD_TRY(const MappedCanvas target, open_canvas(image));
-  const Canvas& canvas = target.canvas;
-  const Style style = draw::style_for(impl_->options, canvas.width(), canvas.height());
-  impl_->remember(tracks);
-  impl_->draw_trails(canvas, style, tracks);
-  std::vector<Tag> tags;
-  tags.reserve(tracks.size());
-  for (std::size_t i = 0; i < tracks.size(); ++i) {
-    const Color color = impl_->color_for(tracks[i].label, i, tracks[i].id);
-    auto tag = impl_->draw_box(canvas, style, tracks[i], color);
-    if (tag) tags.push_back(*std::move(tag));
-  }
-  for (const Tag& tag : tags)
-    impl_->box_tag(canvas, style, tag);
-  return {};
+  bool is_remembered = false;
+  return impl_->paint_on(image, [&](const Canvas& canvas) {
+    const Style style = draw::style_for(impl_->options, canvas.width(), canvas.height());
+    if (!std::exchange(is_remembered, true)) impl_->remember(tracks);
+    impl_->draw_trails(canvas, style, tracks);
+    std::vector<Tag> tags;
+    tags.reserve(tracks.size());
+    for (std::size_t i = 0; i < tracks.size(); ++i) {
+      const Color color = impl_->color_for(tracks[i].label, i, tracks[i].id);
+      auto tag = impl_->draw_box(canvas, style, tracks[i], color);
+      if (tag) tags.push_back(*std::move(tag));
+    }
+    for (const Tag& tag : tags)
+      impl_->box_tag(canvas, style, tag);
+  });
 }
 
 Status Overlay::text(Tensor& image, int x, int y, std::string_view line, Color background) {
   const trace::Span span("draw.text");
-  HALYARD_TRY(const MappedCanvas target, open_canvas(image));
-  const Canvas& canvas = target.canvas;
-  const Style style = draw::style_for(impl_->options, canvas.width(), canvas.height());
-  constexpr int far = static_cast<int>(max_coordinate);
-  const int left = std::clamp(x, -far, far);
-  const int top = std::clamp(y, -far, far);
-  const int width = impl_->font.width(line, style.text) + 2 * style.padding;
-  impl_->tag_at(canvas, style, {left, top, left + width, top + style.tag_height}, true, line,
-                background);
-  return {};
+  return impl_->paint_on(image, [&](const Canvas& canvas) {
+    const Style style = draw::style_for(impl_->options, canvas.width(), canvas.height());
+    constexpr int far = static_cast<int>(max_coordinate);
+    const int left = std::clamp(x, -far, far);
+    const int top = std::clamp(y, -far, far);
+    const int width = impl_->font.width(line, style.text) + 2 * style.padding;
+    impl_->tag_at(canvas, style, {left, top, left + width, top + style.tag_height}, true, line,
+                  background);
+  });
 }
 
 Status Overlay::outlines(Tensor& image, std::span<const std::array<Point, 4>> quads,
@@ -266,20 +262,29 @@ Status Overlay::outlines(Tensor& image, std::span<const std::array<Point, 4>> qu
   if (line_px < 1 || line_px > max_line_px)
     return fail(Errc::invalid_argument, "line_px must be 1..256", "{}", line_px);
   HALYARD_RETURN_IF_ERROR(check_colors(colors, quads.size()));
-  HALYARD_TRY(const MappedCanvas target, open_canvas(image));
-  for (std::size_t i = 0; i < quads.size(); ++i)
-    stroke_quad(target.canvas, quads[i], line_px, target.canvas.ink(colors[i]));
-  return {};
+  return impl_->paint_on(image, [&](const Canvas& canvas) {
+    for (std::size_t i = 0; i < quads.size(); ++i)
+      stroke_quad(canvas, quads[i], line_px, canvas.ink(colors[i]));
+  });
 }
 
 Status Overlay::points(Tensor& image, std::span<const Point> points,
                        std::span<const Color> colors) {
   const trace::Span span("draw.points");
   HALYARD_RETURN_IF_ERROR(check_colors(colors, points.size()));
-  HALYARD_TRY(const MappedCanvas target, open_canvas(image));
-  for (std::size_t i = 0; i < points.size(); ++i)
-    fill_dot(target.canvas, points[i], point_px, target.canvas.ink(colors[i]));
-  return {};
+  return impl_->paint_on(image, [&](const Canvas& canvas) {
+    for (std::size_t i = 0; i < points.size(); ++i)
+      fill_dot(canvas, points[i], point_px, canvas.ink(colors[i]));
+  });
+}
+
+Result<std::string> Overlay::explain(const Tensor& image) const {
+  HALYARD_RETURN_IF_ERROR(Canvas::check(image));
+  return impl_->engine.explain(image);
+}
+
+std::uint64_t Overlay::fallback_count() const noexcept {
+  return impl_->engine.fallback_count();
 }
 
 }  // namespace halyard

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "draw/boxes.h"
+#include "draw/draw_list.h"
 #include "draw/line_clip.h"
 #include "draw/polyline.h"
 
@@ -19,6 +20,8 @@ struct Segment {
 
 constexpr float piece_px = 24;  // long segments are cut: a capsule scans its bounding box
 constexpr float max_coordinate = 1e6F;
+// Distances closer than this, in pixels, are equal: they differ by the rounding of a processor.
+constexpr float tie_px = 1.0F / 1024;
 
 bool is_usable(const Point& p) noexcept {
   return std::abs(p.x) <= max_coordinate && std::abs(p.y) <= max_coordinate;  // false for NaN
@@ -94,7 +97,20 @@ Rect bounds(const Segment& s, float reach) noexcept {
           static_cast<int>(std::ceil(right + reach)), static_cast<int>(std::ceil(bottom + reach))};
 }
 
+TrailPiece trail_piece(const Piece& piece, const Segment* before, const Segment* after,
+                       float radius) noexcept {
+  TrailPiece out{.line = {piece.line.a, piece.line.b},
+                 .has_before = before != nullptr,
+                 .has_after = after != nullptr,
+                 .radius = radius,
+                 .opacity = piece.opacity};
+  if (before != nullptr) out.before = {before->a, before->b};
+  if (after != nullptr) out.after = {after->a, after->b};
+  return out;
+}
+
 // Blends pieces[i], except pixels to which a joined neighbour is nearer. `coverage` is memory.
+// Shaders do the same.
 void blend_piece(const Canvas& canvas, const std::vector<Piece>& pieces, std::size_t i,
                  float radius, const Ink& ink, std::vector<std::uint8_t>& coverage) {
   const Piece& piece = pieces[i];
@@ -103,6 +119,8 @@ void blend_piece(const Canvas& canvas, const std::vector<Piece>& pieces, std::si
       i + 1 < pieces.size() && pieces[i + 1].joined ? &pieces[i + 1].line : nullptr;
   const Rect box = intersect(bounds(piece.line, radius + 1), canvas.clip());
   if (box.empty()) return;
+  if (canvas.list() != nullptr)
+    return canvas.list()->piece(box, trail_piece(piece, before, after, radius), ink);
   coverage.resize(static_cast<std::size_t>(box.width()) * static_cast<std::size_t>(box.height()));
   std::uint8_t* out = coverage.data();
   for (int py = box.y0; py < box.y1; ++py) {
@@ -114,8 +132,8 @@ void blend_piece(const Canvas& canvas, const std::vector<Piece>& pieces, std::si
       *out++ = 0;
       if (part <= 0) continue;
       // In a tie the later piece draws the pixel, so that each pixel is drawn once.
-      if (before != nullptr && distance(*before, x, y) < d) continue;
-      if (after != nullptr && distance(*after, x, y) <= d) continue;
+      if (before != nullptr && d - distance(*before, x, y) > tie_px) continue;
+      if (after != nullptr && distance(*after, x, y) - d <= tie_px) continue;
       out[-1] = static_cast<std::uint8_t>(
           std::lround(part * piece.opacity * static_cast<float>(ink.alpha)));
     }

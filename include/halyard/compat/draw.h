@@ -56,10 +56,13 @@ struct MaskResolution {
 /// Errors of all draw calls, after which the destination has not changed: invalid_argument (not as
 /// many masks as boxes, a letterbox or box that is not finite, a background of another size or
 /// format or that shares bytes with the destination, a destination with an orientation),
-/// unsupported (format, dtype), those of mapping.
+/// unsupported (format, dtype; OpenGL is named and not available), those of mapping. Also device,
+/// as of Overlay, after which a part may be drawn.
 class Painter {
  public:
   Painter() noexcept;
+  /// What draws, as OverlayOptions::backend. Decoded masks of instances are drawn by the CPU.
+  explicit Painter(ComputeBackend backend) noexcept;
   Painter(Painter&&) noexcept;
   Painter& operator=(Painter&&) noexcept;
   ~Painter();
@@ -98,6 +101,7 @@ class Painter {
  private:
   struct Impl;
   Impl& state();
+  ComputeBackend backend_ = ComputeBackend::automatic;
   std::unique_ptr<Impl> impl_;
 };
 

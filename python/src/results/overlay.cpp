@@ -15,6 +15,7 @@
 #include "fork_mutex.h"
 #include "halyard/draw.h"
 #include "halyard/mask_draw.h"
+#include "processor.h"
 #include "tensor/arrays.h"
 #include "tensor/tensor.h"
 
@@ -25,7 +26,7 @@ constexpr std::size_t max_colors = 65536;
 constexpr DetectionNames names{"detections.xyxy", "detections.confidence", "detections.class_id"};
 
 struct OverlayCore {
-  explicit OverlayCore(Overlay made) : overlay(std::move(made)) {}
+  OverlayCore(Overlay made, ComputeBackend backend) : overlay(std::move(made)), painter(backend) {}
   Overlay overlay;
   MaskPainter painter;
   PyMutex mutex;
@@ -142,6 +143,14 @@ void points(OverlayCore& self, nb::handle picture, nb::handle numbers, nb::handl
   }));
 }
 
+std::string explain(OverlayCore& self, nb::handle picture) {
+  const Tensor target = tensor_to_write(picture, "picture");
+  return take(released([&] {
+    const std::lock_guard lock(self.mutex);
+    return self.overlay.explain(target);
+  }));
+}
+
 // Colour i is that of value i of the map; value 0 shows the image.
 void paint(OverlayCore& self, nb::handle picture, nb::handle map, nb::handle colors,
            FloatArg<"opacity"> opacity) {
@@ -159,7 +168,9 @@ void paint(OverlayCore& self, nb::handle picture, nb::handle map, nb::handle col
 }
 
 void bind_marks(nb::class_<OverlayCore>& core) {
-  core.def("text", &text, nb::arg("picture"), nb::arg("x"), nb::arg("y"), nb::arg("text"),
+  core.def("explain", &explain, nb::arg("picture"),
+           nb::sig("def explain(self, picture: Any) -> str"))
+      .def("text", &text, nb::arg("picture"), nb::arg("x"), nb::arg("y"), nb::arg("text"),
            nb::arg("color"),
            nb::sig("def text(self, picture: Any, x: int, y: int, text: str, color: Sequence[int]) "
                    "-> None"))
@@ -190,14 +201,18 @@ void bind_overlay(nb::module_& m) {
   core.def(
           "__init__",
           [](OverlayCore* self, nb::handle labels, nb::handle color_by, nb::handle line_px,
-             nb::handle text_px, nb::handle show_score, nb::handle trail_length, nb::handle font) {
-            new (self) OverlayCore(take(Overlay::create(
-                options_from(labels, color_by, line_px, text_px, show_score, trail_length, font))));
+             nb::handle text_px, nb::handle show_score, nb::handle trail_length, nb::handle font,
+             nb::handle backend) {
+            OverlayOptions options =
+                options_from(labels, color_by, line_px, text_px, show_score, trail_length, font);
+            options.backend = backend_from(backend);
+            const ComputeBackend wanted = options.backend;
+            new (self) OverlayCore(take(Overlay::create(std::move(options))), wanted);
           },
           nb::arg("labels"), nb::arg("color_by"), nb::arg("line_px"), nb::arg("text_px"),
-          nb::arg("show_score"), nb::arg("trail_length"), nb::arg("font"),
+          nb::arg("show_score"), nb::arg("trail_length"), nb::arg("font"), nb::arg("backend"),
           nb::sig("def __init__(self, labels: Sequence[str], color_by: str, line_px: int, text_px: "
-                  "int, show_score: bool, trail_length: int, font: str) -> None"))
+                  "int, show_score: bool, trail_length: int, font: str, backend: str) -> None"))
       .def("draw", &draw, nb::arg("picture"), nb::arg("boxes"), nb::arg("scores"),
            nb::arg("classes"),
            nb::sig("def draw(self, picture: Any, boxes: Any, scores: Any, classes: Any) -> None"))

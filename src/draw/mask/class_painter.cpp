@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text/format_error.h"
+#include "draw/mask/mask_jobs.h"
 #include "draw/mask/mask_painter.h"
 #include "draw/mask/paint_workspace.h"
 #include "halyard/trace.h"
@@ -109,22 +110,55 @@ void draw_map(const Canvas& canvas, const TensorMap& map, Inks& inks) {
   }
 }
 
+// Largest id of the map.
+template <class Id>
+std::size_t largest_id(const TensorMap& map) noexcept {
+  const std::size_t width = map.layout().shape[1];
+  Id out = 0;
+  for (std::size_t y = 0; y < map.layout().shape[0]; ++y) {
+    const auto* const row = reinterpret_cast<const Id*>(
+        map.data() + static_cast<std::ptrdiff_t>(y) * map.layout().stride_bytes[0]);
+    for (std::size_t x = 0; x < width; ++x)
+      out = std::max(out, row[x]);
+  }
+  return out;
+}
+
+// The inks of all ids up to `last`.
+void fill_table(draw::PaintWorkspace& own, std::size_t last, Inks& inks) {
+  own.class_table.clear();
+  for (std::size_t id = 0; id <= last; ++id) {
+    const Ink& ink = inks.of(id);
+    own.class_table.push_back({ink.bytes[0], ink.bytes[1], ink.bytes[2], ink.alpha});
+  }
+}
+
 }  // namespace
 
 Status MaskPainter::draw(Tensor& image, const Tensor& class_map, const MaskDrawOptions& options) {
   const trace::Span span("draw.class_map");
   HALYARD_RETURN_IF_ERROR(draw::check_options(image, options));
   HALYARD_RETURN_IF_ERROR(check_map(image, class_map, options));
+  HALYARD_RETURN_IF_ERROR(prepare());
   HALYARD_TRY(const TensorMap from, class_map.map(Access::read));
+  const bool is_wide = class_map.dtype() == DType::u16;
+  const Canvas colors = draw::ink_canvas(image);
+  Inks inks(*workspace_, colors, options);
+  HALYARD_TRY(const bool uses_gl, workspace_->engine.uses_gl(image));
+  if (uses_gl) {
+    draw::PaintJob job = draw::class_map_job(from);
+    fill_table(*workspace_, is_wide ? largest_id<std::uint16_t>(from) : 255, inks);
+    job.class_inks = workspace_->class_table;
+    Status status;
+    if (paint_by_gl(*workspace_, image, options, job, status)) return status;
+  }
   HALYARD_RETURN_IF_ERROR(draw::lay_base(image, options));
   HALYARD_TRY(const TensorMap map, image.map(Access::read_write));
   const Canvas canvas(image, map);
-  if (!workspace_) workspace_ = std::make_unique<draw::PaintWorkspace>();
-  Inks inks(*workspace_, canvas, options);
-  if (class_map.dtype() == DType::u8) {
-    draw_map<std::uint8_t>(canvas, from, inks);
-  } else {
+  if (is_wide) {
     draw_map<std::uint16_t>(canvas, from, inks);
+  } else {
+    draw_map<std::uint8_t>(canvas, from, inks);
   }
   return {};
 }

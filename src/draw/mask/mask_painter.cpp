@@ -8,6 +8,7 @@
 
 #include "base/text/format_error.h"
 #include "decode/mask/mask_plan.h"
+#include "draw/mask/mask_jobs.h"
 #include "draw/mask/mask_painter.h"
 #include "draw/mask/paint_workspace.h"
 #include "halyard/trace.h"
@@ -83,6 +84,36 @@ void draw_group(draw::PaintWorkspace& own, const Canvas& canvas, std::size_t fir
   });
 }
 
+void draw_groups(draw::PaintWorkspace& own, const Canvas& canvas) {
+  decode::MaskWorkspace& work = own.masks;
+  for (std::size_t end = work.plans.size(), floats = 0; end > 0;) {
+    const std::size_t first = place_group(work, end, floats);
+    compute_logits(work, first, end, floats);
+    draw_group(own, canvas, first, end);
+    end = first;
+  }
+}
+
+void draw_set(draw::PaintWorkspace& own, const Canvas& canvas, const MaskSet& masks) {
+  const auto rows_of = [&](std::size_t i) {
+    const Region& r = masks[i].region;
+    return r.width == 0 || own.inks[i].alpha == 0 ? decode::PixelRange{}
+                                                  : decode::PixelRange{r.y, r.y + r.height};
+  };
+  each_band(0, masks.size(), canvas.height(), rows_of, [&](std::size_t i, decode::PixelRange rows) {
+    const MaskView mask = masks[i];
+    MaskBits bits = own.band.rows(static_cast<std::size_t>(mask.region.width),
+                                  static_cast<std::size_t>(rows.length()));
+    bits.x = static_cast<std::size_t>(mask.region.x);
+    bits.y = static_cast<std::size_t>(rows.begin);
+    for (std::size_t y = 0; y < bits.height; ++y) {
+      const std::int32_t row = rows.begin - mask.region.y + static_cast<std::int32_t>(y);
+      std::memcpy(bits.data + y * bits.stride, mask.row(row), bits.width);
+    }
+    canvas.blend_mask(bits, own.inks[i]);
+  });
+}
+
 }  // namespace
 
 namespace draw {
@@ -106,6 +137,23 @@ Status check_options(const Tensor& image, const MaskDrawOptions& options) {
   return fail(Errc::invalid_argument, "background: must not share bytes with the image");
 }
 
+bool paint_by_gl(PaintWorkspace& own, const Tensor& image, const MaskDrawOptions& options,
+                 PaintJob& job, Status& status) {
+  if (options.background != nullptr) {
+    Tensor target = image;
+    status = copy(*options.background, target);
+    if (!status) return true;
+  }
+  job.clears = options.clear;
+  job.black = ink_canvas(image).ink({0, 0, 0, 0});
+  if (*image.format() != PixelFormat::nv12) job.black = {};
+  return own.engine.draw(image, job, status);
+}
+
+Canvas ink_canvas(const Tensor& image) noexcept {
+  return {*image.format(), image.size(), resolve(image.colorimetry(), image.height()), {}};
+}
+
 Status lay_base(Tensor& image, const MaskDrawOptions& options) {
   if (options.background != nullptr) return copy(*options.background, image);
   if (!options.clear) return {};
@@ -125,9 +173,27 @@ Ink ink_for(const Canvas& canvas, const MaskDrawOptions& options, std::uint64_t 
 }  // namespace draw
 
 MaskPainter::MaskPainter() noexcept = default;
+MaskPainter::MaskPainter(ComputeBackend backend) noexcept : backend_(backend) {}
 MaskPainter::MaskPainter(MaskPainter&&) noexcept = default;
 MaskPainter& MaskPainter::operator=(MaskPainter&&) noexcept = default;
 MaskPainter::~MaskPainter() = default;
+
+Status MaskPainter::prepare() {
+  if (workspace_) return {};
+  HALYARD_TRY(draw::DrawEngine engine, draw::DrawEngine::create(backend_));
+  workspace_ = std::make_unique<draw::PaintWorkspace>(std::move(engine));
+  return {};
+}
+
+Result<std::string> MaskPainter::explain(const Tensor& image) {
+  HALYARD_RETURN_IF_ERROR(Canvas::check(image));
+  HALYARD_RETURN_IF_ERROR(prepare());
+  return workspace_->engine.explain(image);
+}
+
+std::uint64_t MaskPainter::fallback_count() const noexcept {
+  return workspace_ ? workspace_->engine.fallback_count() : 0;
+}
 
 Status MaskPainter::draw(Tensor& image, const MaskPrototypes& prototypes,
                          std::span<const Detection> detections, const MaskDrawOptions& options) {
@@ -139,27 +205,27 @@ Status MaskPainter::draw(Tensor& image, const MaskPrototypes& prototypes,
   HALYARD_RETURN_IF_ERROR(check_masks(prototypes, grid, detections));
   const MaskOptions wanted{MaskRule::logits, image.size(), options.content};
   HALYARD_TRY(const decode::MaskTarget target, decode::target_of(prototypes, grid, wanted));
+  HALYARD_RETURN_IF_ERROR(prepare());
   HALYARD_TRY(const TensorMap from, prototypes.prototypes.map(Access::read));
   grid.data = from.data();
   if (prototypes.prototypes.rank() == 4)
     grid.data += static_cast<std::ptrdiff_t>(prototypes.batch) * from.layout().stride_bytes[0];
-  HALYARD_RETURN_IF_ERROR(draw::lay_base(image, options));
-  HALYARD_TRY(const TensorMap map, image.map(Access::read_write));
-  const Canvas canvas(image, map);
-  if (!workspace_) workspace_ = std::make_unique<draw::PaintWorkspace>();
   decode::MaskWorkspace& work = workspace_->masks;
-  make_inks(canvas, detections, options, workspace_->inks);
+  make_inks(draw::ink_canvas(image), detections, options, workspace_->inks);
   prepare_samples(target, work);
-  work.engine.begin(grid, prototypes);
   work.plans.clear();
   for (const Detection& detection : detections)
     work.plans.push_back(plan_of(detection.box, target, work));
-  for (std::size_t end = detections.size(), floats = 0; end > 0;) {
-    const std::size_t first = place_group(work, end, floats);
-    compute_logits(work, first, end, floats);
-    draw_group(*workspace_, canvas, first, end);
-    end = first;
+  HALYARD_TRY(const bool uses_gl, workspace_->engine.uses_gl(image));
+  if (uses_gl) {
+    draw::PaintJob job = prototype_job(*workspace_, prototypes, grid);
+    Status status;
+    if (paint_by_gl(*workspace_, image, options, job, status)) return status;
   }
+  HALYARD_RETURN_IF_ERROR(draw::lay_base(image, options));
+  HALYARD_TRY(const TensorMap map, image.map(Access::read_write));
+  work.engine.begin(grid, prototypes);
+  draw_groups(*workspace_, Canvas(image, map));
   return {};
 }
 
@@ -179,29 +245,17 @@ Status MaskPainter::draw(Tensor& image, const MaskSet& masks, std::span<const De
                 "{}x{}, image {}x{}", masks.frame().width, masks.frame().height, image.width(),
                 image.height());
   }
+  HALYARD_RETURN_IF_ERROR(prepare());
+  make_inks(draw::ink_canvas(image), detections, options, workspace_->inks);
+  HALYARD_TRY(const bool uses_gl, workspace_->engine.uses_gl(image));
+  if (uses_gl) {
+    draw::PaintJob job = mask_set_job(*workspace_, masks);
+    Status status;
+    if (paint_by_gl(*workspace_, image, options, job, status)) return status;
+  }
   HALYARD_RETURN_IF_ERROR(draw::lay_base(image, options));
   HALYARD_TRY(const TensorMap map, image.map(Access::read_write));
-  const Canvas canvas(image, map);
-  if (!workspace_) workspace_ = std::make_unique<draw::PaintWorkspace>();
-  make_inks(canvas, detections, options, workspace_->inks);
-  const auto rows_of = [&](std::size_t i) {
-    const Region& r = masks[i].region;
-    return r.width == 0 || workspace_->inks[i].alpha == 0 ? decode::PixelRange{}
-                                                          : decode::PixelRange{r.y, r.y + r.height};
-  };
-  const auto draw_rows = [&](std::size_t i, decode::PixelRange rows) {
-    const MaskView mask = masks[i];
-    MaskBits bits = workspace_->band.rows(static_cast<std::size_t>(mask.region.width),
-                                          static_cast<std::size_t>(rows.length()));
-    bits.x = static_cast<std::size_t>(mask.region.x);
-    bits.y = static_cast<std::size_t>(rows.begin);
-    for (std::size_t y = 0; y < bits.height; ++y) {
-      const std::int32_t row = rows.begin - mask.region.y + static_cast<std::int32_t>(y);
-      std::memcpy(bits.data + y * bits.stride, mask.row(row), bits.width);
-    }
-    canvas.blend_mask(bits, workspace_->inks[i]);
-  };
-  each_band(0, masks.size(), canvas.height(), rows_of, draw_rows);
+  draw_set(*workspace_, Canvas(image, map), masks);
   return {};
 }
 
