@@ -7,6 +7,7 @@
 #include <map>
 
 #include "draw/gl/draw_shaders.h"
+#include "gl/program/program_maker.h"
 #include "halyard/result.h"
 
 namespace halyard::draw {
@@ -48,8 +49,9 @@ class DrawPrograms {
     friend auto operator<=>(const Key&, const Key&) = default;
   };
   Result<const DrawProgram*> find(const Key& key);
-  static Result<std::uint32_t> make(const Key& key);
+  Result<std::uint32_t> make(const Key& key);
 
+  gl::ProgramMaker maker_;
   std::map<Key, DrawProgram> known_;
 };
 

@@ -4,15 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <mutex>
 #include <new>
 #include <utility>
 
-#include "base/system/fork.h"
 #include "base/text/format_error.h"
 #include "base/text/log_format.h"
 #include "draw/gl/draw_objects.h"
 #include "gl/display/gpu_nodes.h"
+#include "gl/display/worker_objects.h"
 
 namespace halyard::draw {
 namespace {
@@ -22,25 +21,6 @@ constexpr std::int32_t max_channels = 4096;
 
 std::array<std::atomic<std::uint64_t>, 3> drawn{};
 std::atomic<std::uint64_t> computed{0};
-
-struct KnownObjects {
-  std::mutex mutex;
-  std::weak_ptr<DrawObjects> objects;
-};
-
-// The objects of this process. They keep the worker alive, and die on its thread.
-std::shared_ptr<DrawObjects> shared_draw_objects(const std::shared_ptr<gl::Worker>& worker) {
-  static PerProcess<KnownObjects> process;
-  KnownObjects& known = process.get();
-  const std::lock_guard lock(known.mutex);
-  if (auto alive = known.objects.lock(); alive && alive->belong_to(*worker)) return alive;
-  const auto destroy = [owner = std::shared_ptr(worker)](DrawObjects* objects) mutable {
-    std::exchange(owner, nullptr)->post([objects] { delete objects; });
-  };
-  std::shared_ptr<DrawObjects> made(new DrawObjects(worker), destroy);
-  known.objects = made;
-  return made;
-}
 
 RowRange rows_of(const PaintJob& job, Size size) noexcept {
   if (job.clears || job.kind == PaintKind::class_map) return {0, size.height};
@@ -76,7 +56,7 @@ Result<std::unique_ptr<GlDraw>> GlDraw::create(const Environment& env, bool is_a
 
 Status GlDraw::start() {
   HALYARD_TRY(worker_, gl::Worker::shared(allows_software_));
-  objects_ = shared_draw_objects(worker_);
+  objects_ = gl::shared_objects<DrawObjects>(worker_);
   if (wants_compute_ && !is_gl31(worker_->capabilities())) {
     HALYARD_LOG(LogLevel::warn, "draw",
                 "HALYARD_PROTO_COMPUTE needs OpenGL ES 3.1, but this is {}.{}; fragment shaders "

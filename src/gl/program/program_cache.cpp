@@ -83,8 +83,8 @@ ProgramCache ProgramCache::create(const Environment& env) {
 }
 
 std::string ProgramCache::key_of(const ProgramText& text) const {
-  return fmt::format("{}{} {}\n{}{}", driver_, text.vertex.size(), text.fragment.size(),
-                     text.vertex, text.fragment);
+  return fmt::format("{}{} {} {}\n{}{}{}", driver_, text.vertex.size(), text.fragment.size(),
+                     text.compute.size(), text.vertex, text.fragment, text.compute);
 }
 
 std::uint32_t ProgramCache::find(const ProgramText& text) {

@@ -13,10 +13,12 @@
 
 namespace halyard::gl {
 
-/// The texts of a program, by which it is found.
+/// The texts of a program, by which it is found: of a vertex and a fragment shader, or of a compute
+/// shader. Those of other stages are empty.
 struct ProgramText {
-  std::string_view vertex;
-  std::string_view fragment;
+  std::string_view vertex = {};
+  std::string_view fragment = {};
+  std::string_view compute = {};
 };
 
 /// Made and used on the worker's thread, for the context that is current there. A cache that cannot

@@ -10,10 +10,10 @@
 #include <optional>
 #include <utility>
 
-#include "base/system/fork.h"
 #include "base/text/format_error.h"
 #include "gl/display/fence.h"
 #include "gl/display/gpu_nodes.h"
+#include "gl/display/worker_objects.h"
 #include "gl/memory/dma_export.h"
 #include "halyard/dmabuf.h"
 #include "image/dispatch.h"
@@ -44,31 +44,6 @@ bool is_refusal(const Error& error) noexcept {
   return error.code == Errc::unsupported || error.code == Errc::invalid_argument;
 }
 
-struct Known {
-  std::mutex mutex;
-  std::weak_ptr<GlObjects> objects;
-};
-
-// The objects of all processors of this process. They keep the worker alive, and die on its thread.
-std::shared_ptr<GlObjects> shared_objects(const std::shared_ptr<gl::Worker>& worker) {
-  static PerProcess<Known> process;
-  Known& known = process.get();
-  const std::lock_guard lock(known.mutex);
-  if (auto alive = known.objects.lock(); alive && alive->belong_to(*worker)) return alive;
-  // Waits, so that the last owner of the worker, who joins its thread, is not that thread. Gives
-  // the worker up when it is called, because `known` keeps the function itself.
-  const auto destroy = [owner = std::shared_ptr(worker)](GlObjects* objects) mutable {
-    const auto last = std::exchange(owner, nullptr);
-    static_cast<void>(last->run([objects] {
-      delete objects;
-      return Status();
-    }));
-  };
-  std::shared_ptr<GlObjects> made(new GlObjects(worker), destroy);
-  known.objects = made;
-  return made;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<GlBackend>> GlBackend::create_automatic(
@@ -93,7 +68,7 @@ Result<std::unique_ptr<GlBackend>> GlBackend::create(const Environment& env,
 
 Status GlBackend::start() const {
   HALYARD_TRY(worker_, gl::Worker::shared(allows_software_, display_));
-  objects_ = shared_objects(worker_);
+  objects_ = gl::shared_objects<GlObjects>(worker_);
   return {};
 }
 

@@ -98,7 +98,7 @@ GlStats gl_stats() noexcept {
     return images_by_transfer[static_cast<std::size_t>(transfer)].load();
   };
   return {images(GlTransfer::dma_buf), images(GlTransfer::pixel_buffer), images(GlTransfer::copy),
-          compiled_shaders()};
+          gl::compiled_programs()};
 }
 
 bool GlRun::has_dma_buf() const noexcept {

@@ -5,12 +5,10 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <unordered_map>
 
-#include "base/env.h"
-#include "gl/program/program_cache.h"
+#include "gl/program/program_maker.h"
 #include "halyard/result.h"
 #include "image/gl/shader/shader_text.h"
 
@@ -31,8 +29,7 @@ struct Shader {
 /// worker's.
 class Shaders {
  public:
-  /// Reads the environment, which the program may change while the worker runs.
-  Shaders();
+  Shaders() = default;
   Shaders(const Shaders&) = delete;
   Shaders& operator=(const Shaders&) = delete;
   ~Shaders();
@@ -48,15 +45,10 @@ class Shaders {
     std::uint64_t used = 0;  ///< when
   };
   void drop_oldest();
-  Result<std::uint32_t> make(const std::string& fragment_text);
 
-  const Environment environment_;
-  std::optional<gl::ProgramCache> cache_;  ///< set by the first call that needs it
+  gl::ProgramMaker maker_;
   std::unordered_map<std::string, Kept> known_;
   std::uint64_t now_ = 0;  ///< counts calls
 };
-
-/// Shaders compiled since the start of the process. Thread-safe.
-std::uint64_t compiled_shaders() noexcept;
 
 }  // namespace halyard::image

@@ -36,9 +36,9 @@ TEST_F(Shaders, those_used_last_are_kept) {
   EXPECT_OK(worker->run([]() -> Status {
     image::Shaders shaders;
     const auto compiled = [&](int number) {
-      const std::uint64_t before = image::compiled_shaders();
+      const std::uint64_t before = gl::compiled_programs();
       EXPECT_OK(shaders.find(constant_text(number)));
-      return image::compiled_shaders() - before;
+      return gl::compiled_programs() - before;
     };
     for (int number = 0; number < 256; ++number)
       EXPECT_EQ(compiled(number), 1U);
@@ -68,10 +68,10 @@ TEST_F(Shaders, those_of_another_context_are_found_in_the_cache) {
   EXPECT_OK(worker->run([]() -> Status {
     for (const std::uint64_t expected : {3U, 0U}) {
       image::Shaders shaders;
-      const std::uint64_t before = image::compiled_shaders();
+      const std::uint64_t before = gl::compiled_programs();
       for (int number = 0; number < 3; ++number)
         EXPECT_OK(shaders.find(constant_text(number)));
-      EXPECT_EQ(image::compiled_shaders() - before, expected);
+      EXPECT_EQ(gl::compiled_programs() - before, expected);
     }
     return {};
   }));
@@ -83,11 +83,11 @@ TEST(ShaderCache, DISABLED_converts) {
   ::setenv("HALYARD_FORCE_BACKEND", "opengl", 1);
   Judge judge;
   Random random(5);
-  const std::uint64_t before = image::compiled_shaders();
+  const std::uint64_t before = gl::compiled_programs();
   EXPECT_TRUE(judge.compare({.src = random_image(random, 38, 26, PixelFormat::nv12),
                              .dst = zero_image(22, 30, PixelFormat::rgb)}));
   const bool compiles = std::string(::getenv("HALYARD_TEST_COMPILES")) == "yes";
-  EXPECT_EQ(image::compiled_shaders() != before, compiles);
+  EXPECT_EQ(gl::compiled_programs() != before, compiles);
 }
 
 TEST(ShaderCache, serves_the_next_process_with_the_same_pixels) {
