@@ -50,9 +50,10 @@ struct OverlayOptions {
 /// of boxes are paler in chroma. grey: c is 0.299 R + 0.587 G + 0.114 B.
 ///
 /// OpenGL does the same operations, each rounded once by the GPU: pixels are within 2 codes of the
-/// CPU's. If it fails, the CPU draws on the old pixels; after an error of the device it does so
-/// from then on. Only if the old pixels cannot be put back, as after the loss of the GPU's context,
-/// the error is the caller's to see.
+/// CPU's; for the chroma of many translucent edges over one another see docs/masks.md. If it fails,
+/// the CPU draws on the old pixels; after an error of the device it does so from then on. Only if
+/// the old pixels cannot be put back, as after the loss of the GPU's context, the error is the
+/// caller's to see.
 class Overlay {
  public:
   /// Errors: not_found (no font: the message names the paths tried and the package to install),

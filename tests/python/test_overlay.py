@@ -181,3 +181,24 @@ def test_plots_are_upright(tmp_path):
     model = halyard.Model(engine=lambda a: out, input_size=(90, 90))
     seen = model(image)
     assert seen.detections.size == (60, 90) and seen.plot().shape == (90, 60, 3)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_opengl_draws_the_same(kind, monkeypatch):
+    monkeypatch.setenv("HALYARD_ALLOW_SOFTWARE_GL", "1")
+    try:
+        by_gl = halyard.Overlay(backend="opengl")
+    except halyard.UnsupportedError as why:
+        pytest.skip(str(why))
+    image, same = noise(kind), noise(kind)
+    assert by_gl.explain(image) == "opengl: draws (copied)"
+    by_gl.draw(image, found(masks=masks()))
+    by_cpu = halyard.Overlay(backend="cpu")
+    assert by_cpu.explain(same) == "opengl: the options name another backend\ncpu: draws"
+    by_cpu.draw(same, found(masks=masks()))
+    apart = np.abs(np.array(image).astype(int) - np.array(same).astype(int))
+    assert apart.max() <= 2 and (np.array(same) != np.array(noise(kind))).any()
+
+
+def test_a_backend_is_one_of_the_words():
+    fails(ValueError, "backend", lambda: halyard.Overlay(backend="abacus"))

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 
 #include "base/text/format_error.h"
 
@@ -80,15 +81,24 @@ Status DrawObjects::draw(DrawRun& run) {
   const bool keeps = run.job == nullptr || !run.job->clears;
   HALYARD_RETURN_IF_ERROR(targets_.begin(*run.image, {run.format, run.rows, keeps, run.binding}));
   HALYARD_RETURN_IF_ERROR(check("opengl: an image cannot be prepared for drawing"));
-  Status status = draw_shapes(run);
-  if (status) status = check("opengl: drawing failed");
-  if (status) status = finish(run);
+  Status status = draw_and_finish(run);
   if (status || run.image->transfer() != image::GlTransfer::dma_buf || !keeps) return status;
   drop_errors();
   targets_.restore();
   glFinish();
   run.is_half_drawn = !check("opengl: the old pixels cannot be restored") || worker_->is_lost();
   return status;
+}
+
+// Without memory the old pixels are put back, as after every other error.
+Status DrawObjects::draw_and_finish(DrawRun& run) {
+  try {
+    HALYARD_RETURN_IF_ERROR(draw_shapes(run));
+    HALYARD_RETURN_IF_ERROR(check("opengl: drawing failed"));
+    return finish(run);
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::no_memory, "opengl: no memory to draw");
+  }
 }
 
 Status DrawObjects::finish(DrawRun& run) {

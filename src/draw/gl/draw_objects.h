@@ -49,6 +49,7 @@ class DrawObjects {
 
  private:
   Status check(const char* what);
+  Status draw_and_finish(DrawRun& run);
   Status draw_shapes(const DrawRun& run);
   Status finish(DrawRun& run);
   void clear(const PaintJob& job);

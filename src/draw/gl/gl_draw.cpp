@@ -67,6 +67,17 @@ Status GlDraw::start() {
   return {};
 }
 
+image::GlTransfer GlDraw::transfer_of(const Tensor& image) const noexcept {
+  const auto out = image::GlImage::choose(image, Access::read_write, rules_, *worker_);
+  if (out != image::GlTransfer::dma_buf) return out;
+  for (std::size_t i = 0; i < image.plane_count(); ++i) {
+    const auto plane = image.image_plane(i);
+    if (!plane || gl::DmaImages::has_refused(*plane->buffer, *worker_, gl::DmaUse::draw))
+      return image::GlTransfer::copy;
+  }
+  return out;
+}
+
 const char* GlDraw::start_once() {
   if (worker_ == nullptr && start_refusal_.empty()) {
     Status status = allows_software_ ? Status() : gl::find_gpu_node();
@@ -84,8 +95,7 @@ const char* GlDraw::refusal_of(const Tensor& image) {
     if (const char* const reason = start_once()) return reason;
     if (worker_->capabilities().is_software)
       return "its renderer runs on the CPU, which does the work faster itself";
-    if (image::GlImage::choose(image, Access::read_write, rules_, *worker_) ==
-        image::GlTransfer::copy)
+    if (transfer_of(image) == image::GlTransfer::copy)
       return "the driver does not import the image, or its rows are not whole texels of 4 bytes";
   }
   const auto format = image.format();
@@ -118,8 +128,7 @@ bool GlDraw::serves(const PaintJob& job) const noexcept {
 }
 
 std::string GlDraw::describe(const Tensor& image) const {
-  return std::string(
-      to_string(image::GlImage::choose(image, Access::read_write, rules_, *worker_)));
+  return std::string(to_string(transfer_of(image)));
 }
 
 Status GlDraw::run_on(const image::GlImage& image, DrawRun& run) {
@@ -146,7 +155,7 @@ Status GlDraw::draw(const Tensor& image, DrawRun& run) {
   run.format = *image.format();
   run.size = image.size();
   if (binds_renderbuffers_) run.binding = gl::DmaTarget::renderbuffer;
-  {
+  if (transfer_of(image) != image::GlTransfer::copy) {
     HALYARD_TRY(const image::GlImage prepared,
                 image::GlImage::prepare(image, Access::read_write, rules_, *worker_));
     const Status status = run_on(prepared, run);

@@ -43,6 +43,7 @@ class GlDraw {
  private:
   GlDraw(const Environment& env, const image::GlTransferRules& rules, bool is_automatic) noexcept;
   Status start();
+  image::GlTransfer transfer_of(const Tensor& image) const noexcept;
   /// Starts OpenGL at the first call, and remembers its refusal.
   const char* start_once();
   const char* refusal_of(const Tensor& image);

@@ -140,7 +140,8 @@ Status PlaneTargets::import(const ImagePlane& from, std::uint64_t modifier, gl::
       image::describe_import(from, static_cast<std::size_t>(plane.texel_bytes), modifier,
                              worker_->capabilities().max_texture_size);
   gl::DmaImages& images = gl::DmaImages::of(*from.buffer, worker_);
-  HALYARD_TRY(const gl::DmaImage target, images.target(*from.buffer, wanted.layout, binding));
+  HALYARD_TRY(const gl::DmaImage target,
+              images.target(*from.buffer, wanted.layout, binding, gl::DmaUse::draw));
   plane.framebuffer = target.framebuffer;
   plane.origin = wanted.origin;
   return {};

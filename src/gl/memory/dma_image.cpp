@@ -168,9 +168,10 @@ DmaImages& DmaImages::of(Buffer& buffer, const std::shared_ptr<Worker>& worker) 
   return out;
 }
 
-bool DmaImages::has_refused(const Buffer& buffer, const Worker& worker) noexcept {
+bool DmaImages::has_refused(const Buffer& buffer, const Worker& worker, DmaUse use) noexcept {
   const Attachment* const known = buffer.attachment(&worker);
-  return known != nullptr && static_cast<const DmaImages*>(known)->has_refused_.load();
+  return known != nullptr &&
+         static_cast<const DmaImages*>(known)->has_refused_[static_cast<std::size_t>(use)].load();
 }
 
 DmaImages::Entry& DmaImages::add(const DmaImageLayout& layout, bool as_renderbuffer) {
@@ -207,7 +208,7 @@ Status DmaImages::import(const Buffer& buffer, Entry& entry) const {
 }
 
 Result<DmaImages::Entry*> DmaImages::find(const Buffer& buffer, const DmaImageLayout& layout,
-                                          bool as_renderbuffer) {
+                                          bool as_renderbuffer, DmaUse use) {
   const auto known = std::ranges::find_if(*entries_, [&](const Entry& entry) {
     return entry.layout == layout && entry.as_renderbuffer == as_renderbuffer;
   });
@@ -216,23 +217,23 @@ Result<DmaImages::Entry*> DmaImages::find(const Buffer& buffer, const DmaImageLa
   if (is_new) entry.status = import(buffer, entry);
   entry.used = ++now_;
   if (entry.status) return &entry;
-  has_refused_.store(true);
+  has_refused_[static_cast<std::size_t>(use)].store(true);
   return entry.status.error();
 }
 
 Result<DmaImage> DmaImages::source(const Buffer& buffer, const DmaImageLayout& layout) {
-  HALYARD_TRY(const Entry* const entry, find(buffer, layout, false));
+  HALYARD_TRY(const Entry* const entry, find(buffer, layout, false, DmaUse::convert));
   return DmaImage{entry->texture, 0};
 }
 
 Result<DmaImage> DmaImages::target(const Buffer& buffer, const DmaImageLayout& layout,
-                                   DmaTarget binding) {
+                                   DmaTarget binding, DmaUse use) {
   const bool as_renderbuffer =
       binding == DmaTarget::renderbuffer || worker_->capabilities().renderbuffer_targets;
-  HALYARD_TRY(Entry* const entry, find(buffer, layout, as_renderbuffer));
+  HALYARD_TRY(Entry* const entry, find(buffer, layout, as_renderbuffer, use));
   entry->status = entry->make_framebuffer();
   if (entry->status) return DmaImage{entry->texture, entry->framebuffer};
-  has_refused_.store(true);
+  has_refused_[static_cast<std::size_t>(use)].store(true);
   return entry->status.error();
 }
 

@@ -2,6 +2,7 @@
 // DmaImages: textures over the bytes of a DMA-BUF, which the GPU reads and writes without a copy.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +33,9 @@ struct DmaImage {
   std::uint32_t framebuffer = 0;
 };
 
+/// What a texture is for. A driver that refuses one use of a buffer may allow the other.
+enum class DmaUse : std::uint8_t { convert, draw };
+
 /// How targets are bound.
 enum class DmaTarget : std::uint8_t { texture, renderbuffer };
 
@@ -42,8 +46,9 @@ class DmaImages final : public Attachment {
  public:
   /// The images of the buffer; attaches them at the first call. May throw std::bad_alloc.
   static DmaImages& of(Buffer& buffer, const std::shared_ptr<Worker>& worker);
-  /// Whether the worker's driver has refused to import the buffer. Thread-safe.
-  static bool has_refused(const Buffer& buffer, const Worker& worker) noexcept;
+  /// Whether the worker's driver has refused to import the buffer for this use. Thread-safe.
+  static bool has_refused(const Buffer& buffer, const Worker& worker,
+                          DmaUse use = DmaUse::convert) noexcept;
   explicit DmaImages(std::shared_ptr<Worker> worker) noexcept;
   DmaImages(const DmaImages&) = delete;
   DmaImages& operator=(const DmaImages&) = delete;
@@ -55,18 +60,20 @@ class DmaImages final : public Attachment {
   Result<DmaImage> source(const Buffer& buffer, const DmaImageLayout& layout);
   /// The same with a complete framebuffer; some drivers need a renderbuffer, whatever is asked for.
   /// Errors: also unsupported (no target of this format).
-  Result<DmaImage> target(const Buffer& buffer, const DmaImageLayout& layout, DmaTarget binding);
+  Result<DmaImage> target(const Buffer& buffer, const DmaImageLayout& layout, DmaTarget binding,
+                          DmaUse use = DmaUse::convert);
 
  private:
   struct Entry;
-  Result<Entry*> find(const Buffer& buffer, const DmaImageLayout& layout, bool as_renderbuffer);
+  Result<Entry*> find(const Buffer& buffer, const DmaImageLayout& layout, bool as_renderbuffer,
+                      DmaUse use);
   Entry& add(const DmaImageLayout& layout, bool as_renderbuffer);
   Status import(const Buffer& buffer, Entry& entry) const;
 
   std::shared_ptr<Worker> worker_;
   std::shared_ptr<std::vector<Entry>> entries_;
-  std::uint64_t now_ = 0;  ///< counts uses
-  std::atomic<bool> has_refused_{false};
+  std::uint64_t now_ = 0;                           ///< counts uses
+  std::array<std::atomic<bool>, 2> has_refused_{};  ///< by use
 };
 
 /// Checks that a layout lies inside `size_bytes`, for drivers do not. Errors: invalid_argument.

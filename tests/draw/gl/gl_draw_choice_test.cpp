@@ -142,6 +142,9 @@ TEST_F(GlDrawChoice, a_buffer_that_cannot_be_imported_is_copied) {
   ASSERT_OK(MaskPainter(ComputeBackend::cpu).draw(same, frame.prototypes, frame.detections));
   EXPECT_LE(difference(planes_of(target), planes_of(same)).largest, 2);
   EXPECT_EQ(painter.explain(target).value(), "opengl: draws (copied)");
+  // What drawing cannot use, conversions may.
+  EXPECT_TRUE(gl::DmaImages::has_refused(*buffer, *worker_, gl::DmaUse::draw));
+  EXPECT_FALSE(gl::DmaImages::has_refused(*buffer, *worker_));
 }
 
 TEST_F(GlDrawChoice, nothing_is_made_in_the_steady_state) {
