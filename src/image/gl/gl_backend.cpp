@@ -52,9 +52,14 @@ std::shared_ptr<GlObjects> shared_objects(const std::shared_ptr<gl::Worker>& wor
   Known& known = process.get();
   const std::lock_guard lock(known.mutex);
   if (auto alive = known.objects.lock(); alive && alive->belong_to(*worker)) return alive;
-  // Gives the worker up when it is called, because `known` keeps the function itself.
+  // Waits, so that the last owner of the worker, who joins its thread, is not that thread. Gives
+  // the worker up when it is called, because `known` keeps the function itself.
   const auto destroy = [owner = std::shared_ptr(worker)](GlObjects* objects) mutable {
-    std::exchange(owner, nullptr)->post([objects] { delete objects; });
+    const auto last = std::exchange(owner, nullptr);
+    static_cast<void>(last->run([objects] {
+      delete objects;
+      return Status();
+    }));
   };
   std::shared_ptr<GlObjects> made(new GlObjects(worker), destroy);
   known.objects = made;
