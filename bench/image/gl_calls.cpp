@@ -182,6 +182,7 @@ const int all = [] {
     for (const Memory memory : {Memory::dma, Memory::pbo, Memory::mem}) {
       for (const auto& [row, source, target] :
            {std::tuple("nv12_64_rgba_32", Size{64, 64}, Size{32, 32}),
+            {"nv12_1080p_rgba_32", Size{1920, 1080}, Size{32, 32}},
             {"nv12_1080p_letterbox_640_rgba", Size{1920, 1080}, Size{640, 640}}}) {
         add(
             "gl/submit_" + std::string(row) + "/" + std::string(to_string(memory)) + name,
