@@ -84,7 +84,8 @@ gl: ## Test OpenGL on a driver that imports DMA-BUFs, here and in that machine
 	@scripts/install-deps.sh vm || true
 	@cmake --preset $(VM_PRESET) -DHALYARD_TESTS=ON \
 	  $(if $(filter release,$(VM_PRESET)),-DHALYARD_WERROR=$(WERROR)) $(CMAKE_FLAGS)
-	@cmake --build $(VM_BUILD) -j $(JOBS) --target halyard_test_gl halyard_test_image halyard_test_draw
+	@cmake --build $(VM_BUILD) -j $(JOBS) --target halyard_test_gl halyard_test_image \
+	  halyard_test_draw $(if $(filter release,$(VM_PRESET)),halyard_test_vm)
 	@tests/vm/gl.sh $(VM_BUILD)
 
 # A first build compiles only the program, in the fastest way; `make build` and others compile it
