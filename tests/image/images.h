@@ -56,6 +56,12 @@ inline Tensor zero_image(std::size_t width, std::size_t height, PixelFormat form
   return Tensor::create_image(width, height, format, dtype).value();
 }
 
+/// In memory of the CPU also where there are DMA-BUFs.
+inline Tensor plain_image(std::size_t width, std::size_t height, PixelFormat format,
+                          DType dtype = DType::u8) {
+  return Tensor::create_image(width, height, format, dtype, Memory::mem).value();
+}
+
 inline Tensor zero_image(Size size, PixelFormat format, DType dtype = DType::u8) {
   return Tensor::create_image(size, format, dtype).value();
 }

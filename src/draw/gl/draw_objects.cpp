@@ -60,7 +60,9 @@ void set_pair(GLint at, Size size) {
 }  // namespace
 
 DrawObjects::DrawObjects(std::shared_ptr<gl::Worker> worker)
-    : worker_(std::move(worker)), targets_(worker_) {}
+    : worker_(std::move(worker)),
+      programs_([this] { return check("opengl: drawing failed"); }),
+      targets_(worker_) {}
 
 Status DrawObjects::check(const char* what) {
   Status out;

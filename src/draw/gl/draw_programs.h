@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <utility>
 
 #include "draw/gl/draw_shaders.h"
 #include "gl/program/program_maker.h"
@@ -31,7 +33,8 @@ void activate(DrawUnit unit);
 /// link it).
 class DrawPrograms {
  public:
-  DrawPrograms() = default;
+  /// `before`: as of gl::ProgramMaker.
+  explicit DrawPrograms(std::function<Status()> before) : maker_(std::move(before)) {}
   DrawPrograms(const DrawPrograms&) = delete;
   DrawPrograms& operator=(const DrawPrograms&) = delete;
   ~DrawPrograms();

@@ -69,9 +69,11 @@ Status link(GLuint program, const ProgramText& text, const ProgramCache& cache) 
 
 }  // namespace
 
-ProgramMaker::ProgramMaker() : environment_(read_environment()) {}
+ProgramMaker::ProgramMaker(std::function<Status()> before)
+    : environment_(read_environment()), before_(std::move(before)) {}
 
 Result<std::uint32_t> ProgramMaker::make(const ProgramText& text) {
+  if (before_) HALYARD_RETURN_IF_ERROR(before_());
   if (!cache_) cache_ = ProgramCache::create(environment_);
   const std::uint32_t kept = cache_->find(text);
   if (kept != 0) return kept;

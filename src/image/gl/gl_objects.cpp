@@ -117,7 +117,9 @@ void GlRun::share_fence(int sync_file) const {
   share(dst, program->target_planes(), Access::write);
 }
 
-GlObjects::GlObjects(std::shared_ptr<gl::Worker> worker) : worker_(std::move(worker)) {}
+GlObjects::GlObjects(std::shared_ptr<gl::Worker> worker)
+    : worker_(std::move(worker)),
+      shaders_([this] { return check("opengl: a conversion failed"); }) {}
 
 GlObjects::~GlObjects() {
   for (const Taps& taps : taps_)

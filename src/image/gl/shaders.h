@@ -5,8 +5,10 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "gl/program/program_maker.h"
 #include "halyard/result.h"
@@ -29,7 +31,8 @@ struct Shader {
 /// worker's.
 class Shaders {
  public:
-  Shaders() = default;
+  /// `before`: as of gl::ProgramMaker.
+  explicit Shaders(std::function<Status()> before = {}) : maker_(std::move(before)) {}
   Shaders(const Shaders&) = delete;
   Shaders& operator=(const Shaders&) = delete;
   ~Shaders();

@@ -34,7 +34,7 @@ class GlFence : public testing::Test {
     if (worker_ == nullptr) GTEST_SKIP() << "no OpenGL ES on this machine";
     gl_.emplace(Processor::create({.backend = ComputeBackend::opengl}).value());
     request_.src = random_image(random_, 38, 26, F::nv12);
-    request_.dst = Tensor::create_image(32, 30, F::rgb, DType::u8, Memory::mem).value();
+    request_.dst = plain_image(32, 30, F::rgb);
     want_ = by_cpu();
   }
   void TearDown() override { ::unsetenv("HALYARD_ALLOW_SOFTWARE_GL"); }
