@@ -143,6 +143,7 @@ TEST_F(EnvironmentTest, heaps_stand_between_colons_as_they_are_written) {
 TEST_F(EnvironmentTest, caches_are_where_the_user_keeps_them) {
   const char* const home = ::getenv("HOME");
   const std::string before = home == nullptr ? "" : home;
+  ::unsetenv("HALYARD_SHADER_CACHE");  // tests may run without the user's cache
   set("XDG_CACHE_HOME", "/caches");
   EXPECT_EQ(read_environment().cache_home, "/caches");
   set("XDG_CACHE_HOME", "relative");
