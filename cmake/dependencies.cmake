@@ -173,7 +173,7 @@ if(NOT HALYARD_GL STREQUAL "OFF")
   endif()
 endif()
 if(NOT HALYARD_HAVE_GL)
-  string(APPEND HALYARD_EXCLUDE_SOURCES "|/src/gl/(display|memory)/|/src/(image|draw)/gl/")
+  string(APPEND HALYARD_EXCLUDE_SOURCES "|/src/gl/(display|memory|program)/|/src/(image|draw)/gl/")
 endif()
 
 # Image formats other than JPEG, PNG and BMP. halyard_image_format(NAME PACKAGE MODULE...): uses the
