@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/text/format_error.h"
+#include "base/text/log_format.h"
 #include "gl/display/fence.h"
 #include "gl/display/gpu_nodes.h"
 #include "gl/display/worker_objects.h"
@@ -44,12 +45,27 @@ bool is_refusal(const Error& error) noexcept {
   return error.code == Errc::unsupported || error.code == Errc::invalid_argument;
 }
 
+// HALYARD_NV_CONVERT_PATH. The driver's sampler of YUV has the colours of its maker.
+Status check_nv_path(std::string_view path) {
+  if (path.empty() || path == "auto" || path == "shader") return {};
+  if (path != "sampler") {
+    return fail(Errc::invalid_argument, "HALYARD_NV_CONVERT_PATH: must be sampler, shader or auto",
+                "it is {}", path);
+  }
+  HALYARD_LOG(
+      LogLevel::warn, "image",
+      "HALYARD_NV_CONVERT_PATH=sampler is not followed: a driver's sampler has other colours "
+      "than the CPU, so a shader reads the planes");
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<GlBackend>> GlBackend::create_automatic(
     const Environment& env, std::optional<GlDisplayKind> display) {
   GlRunOptions options;
   HALYARD_TRY(options.rules, GlTransferRules::create(env.force_transfer.value_or("")));
+  HALYARD_RETURN_IF_ERROR(check_nv_path(env.nv_convert_path.value_or("")));
   if (env.opengl_rendersurface) options.target = gl::DmaTarget::renderbuffer;
   std::unique_ptr<GlBackend> out(new GlBackend(options));
   out->is_automatic_ = true;

@@ -17,7 +17,7 @@ namespace halyard::image {
 class GlBackend final : public ImageBackend {
  public:
   /// Serves images in any memory. Errors: those of gl::Worker::shared(), invalid_argument
-  /// (HALYARD_FORCE_TRANSFER is unknown).
+  /// (the word of HALYARD_FORCE_TRANSFER or HALYARD_NV_CONVERT_PATH is unknown).
   static Result<std::unique_ptr<GlBackend>> create(const Environment& env,
                                                    std::optional<GlDisplayKind> display = {});
   /// Serves images that the GPU reads and writes without a copy. Opens OpenGL when it first sees

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <string>
 
 #include "gl/dma_memory.h"
 #include "gl/memory/dma_image.h"
 #include "gl/worker.h"
+#include "halyard/log.h"
 #include "image/differential.h"
 #include "image/gl/gl_objects.h"
 #include "image/images.h"
@@ -336,6 +338,24 @@ TEST_F(GlTransfer, nothing_is_made_in_the_steady_state) {
 TEST_F(GlTransfer, an_unknown_transfer_is_named) {
   ::setenv("HALYARD_FORCE_TRANSFER", "magic", 1);
   EXPECT_FAILS(Processor::create(), Errc::unsupported, "HALYARD_FORCE_TRANSFER");
+}
+
+TEST_F(GlTransfer, the_path_of_nv12_is_checked_and_a_sampler_is_refused_aloud) {
+  std::string told;
+  set_log_sink([&](LogLevel, std::string_view, std::string_view text) { told += text; });
+  const auto make = [](const char* path) {
+    ::setenv("HALYARD_NV_CONVERT_PATH", path, 1);
+    auto out = Processor::create();
+    ::unsetenv("HALYARD_NV_CONVERT_PATH");
+    return out;
+  };
+  EXPECT_FAILS(make("magic"), Errc::unsupported, "HALYARD_NV_CONVERT_PATH");
+  for (const char* const path : {"auto", "Shader", ""})
+    EXPECT_OK(make(path));
+  EXPECT_EQ(told.find("HALYARD_NV_CONVERT_PATH"), std::string::npos) << told;
+  EXPECT_OK(make("sampler"));
+  set_log_sink(nullptr);
+  EXPECT_NE(told.find("HALYARD_NV_CONVERT_PATH=sampler is not followed"), std::string::npos);
 }
 
 TEST_F(GlTransfer, a_read_only_destination_is_refused) {
