@@ -8,21 +8,15 @@
 #include <new>
 
 #include "base/text/format_error.h"
+#include "gl/display/errors.h"
 
 namespace halyard::draw {
 namespace {
 
-// OpenGL keeps one error of each kind; a lost context may tell of its loss for ever.
-constexpr int max_errors = 16;
 constexpr std::size_t logit_slot = 16;  // of PlaneTextures
 constexpr std::int32_t min_logit_side = 1024;
 // Work groups of a dispatch, of which each OpenGL ES 3.1 allows more, and triangles of a draw.
 constexpr std::size_t max_commands = 16384;
-
-void drop_errors() {
-  for (int i = 0; i < max_errors && glGetError() != GL_NO_ERROR; ++i) {
-  }
-}
 
 // Blends until the end of the block; other code of the worker expects the defaults.
 class Blending {
@@ -65,27 +59,17 @@ DrawObjects::DrawObjects(std::shared_ptr<gl::Worker> worker)
       targets_(worker_) {}
 
 Status DrawObjects::check(const char* what) {
-  Status out;
-  bool is_lost = gl::is_context_lost(worker_->capabilities());
-  for (int i = 0; i < max_errors && !is_lost; ++i) {
-    const GLenum error = glGetError();
-    if (error == GL_NO_ERROR) return out;
-    is_lost = error == GL_CONTEXT_LOST;
-    const Errc code = error == GL_OUT_OF_MEMORY ? Errc::no_memory : Errc::device;
-    if (out) out = fail(code, what, "error {:#x}", error);
-  }
-  worker_->mark_lost();
-  return fail(Errc::device, "opengl: the context is lost");
+  return gl::check_errors(*worker_, what);
 }
 
 Status DrawObjects::draw(DrawRun& run) {
-  drop_errors();
+  gl::drop_errors();
   const bool keeps = run.job == nullptr || !run.job->clears;
   HALYARD_RETURN_IF_ERROR(targets_.begin(*run.image, {run.format, run.rows, keeps, run.binding}));
   HALYARD_RETURN_IF_ERROR(check("opengl: an image cannot be prepared for drawing"));
   Status status = draw_and_finish(run);
   if (status || run.image->transfer() != image::GlTransfer::dma_buf || !keeps) return status;
-  drop_errors();
+  gl::drop_errors();
   targets_.restore();
   glFinish();
   run.is_half_drawn = !check("opengl: the old pixels cannot be restored") || worker_->is_lost();

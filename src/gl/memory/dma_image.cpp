@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/text/format_error.h"
+#include "gl/display/errors.h"
 
 namespace halyard::gl {
 namespace {
@@ -76,11 +77,6 @@ Status check_object_size(int fd, std::size_t size_bytes) {
   if (end >= 0 && static_cast<std::uint64_t>(end) >= size_bytes) return {};
   return fail(Errc::invalid_argument, "opengl: the kernel's object is smaller than its buffer",
               "{} of {} bytes", end, size_bytes);
-}
-
-void drop_gl_errors() {
-  while (glGetError() != GL_NO_ERROR) {
-  }
 }
 
 // A texture without filtering, which stays bound.
@@ -198,11 +194,11 @@ Status DmaImages::import(const Buffer& buffer, Entry& entry) const {
   HALYARD_TRY(entry.image, create_image(*worker_, buffer.fd(), entry.layout));
   ++imports;
   ++live;
-  drop_gl_errors();
+  drop_errors();
   entry.bind();
   const GLenum error = glGetError();
   if (error == GL_NO_ERROR) return {};
-  drop_gl_errors();
+  drop_errors();
   return fail(Errc::unsupported, "opengl: the driver makes no texture of the DMA-BUF",
               "error {:#x}", error);
 }

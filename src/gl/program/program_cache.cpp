@@ -10,14 +10,13 @@
 #include "base/text/format_error.h"
 #include "base/text/log_format.h"
 #include "gl/display/capabilities.h"
+#include "gl/display/errors.h"
 #include "halyard/version.h"
 
 namespace halyard::gl {
 namespace {
 
 std::atomic<std::uint64_t> found_programs{0};
-
-constexpr int max_gl_errors = 16;
 
 std::string gl_string(GLenum name) {
   const auto* const text = reinterpret_cast<const char*>(glGetString(name));
@@ -36,12 +35,6 @@ std::vector<GLint> binary_formats() {
   std::vector<GLint> out(static_cast<std::size_t>(std::max(count, 0)));
   if (!out.empty()) glGetIntegerv(GL_PROGRAM_BINARY_FORMATS, out.data());
   return out;
-}
-
-// A refused binary is no error of the draw that asks for the program.
-void forget_errors() {
-  for (int i = 0; i < max_gl_errors && glGetError() != GL_NO_ERROR; ++i) {
-  }
 }
 
 }  // namespace
@@ -104,7 +97,7 @@ std::uint32_t ProgramCache::find(const ProgramText& text) {
     return program;
   }
   glDeleteProgram(program);
-  forget_errors();
+  drop_errors();  // a refused binary is no error of the draw that asks for the program
   HALYARD_LOG(LogLevel::debug, "gl", "shader cache: the driver refuses a program that was kept");
   return 0;
 }
@@ -122,7 +115,7 @@ void ProgramCache::keep(std::uint32_t program, const ProgramText& text) {
   GLsizei length = 0;
   GLenum format = 0;
   glGetProgramBinary(program, size, &length, &format, binary.bytes.data());
-  if (length <= 0 || length > size) return forget_errors();
+  if (length <= 0 || length > size) return drop_errors();
   binary.format = format;
   binary.bytes.resize(static_cast<std::size_t>(length));
   const Status kept = files_->keep(key_of(text), binary);

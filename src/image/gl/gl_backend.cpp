@@ -212,10 +212,9 @@ Status GlBackend::prepare(std::span<const Job> jobs) {
 
 Status GlBackend::submit(std::span<const Job> jobs) {
   // A lost context does not come back; another one may serve.
-  if (worker_->is_lost()) HALYARD_RETURN_IF_ERROR(start());
-  Status status;
+  Status status = worker_->is_lost() ? start() : Status();
   try {
-    status = prepare(jobs);
+    if (status) status = prepare(jobs);
   } catch (const std::bad_alloc&) {
     status = fail(Errc::no_memory, "convert: no working memory");
   }

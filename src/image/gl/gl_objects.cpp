@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text/format_error.h"
+#include "gl/display/errors.h"
 #include "halyard/dmabuf.h"
 #include "halyard/trace.h"
 #include "image/gl/plane_import.h"
@@ -23,8 +24,6 @@ void count(const GlImage& image) noexcept {
 }
 
 constexpr std::size_t max_kept_taps = 32;
-// OpenGL keeps one error of each kind; a lost context may tell of its loss for ever.
-constexpr int max_errors = 16;
 constexpr std::size_t target_texel_bytes = 4;
 constexpr std::array<GLenum, 5> upload_formats = {0, GL_RED, GL_RG, 0, GL_RGBA};
 constexpr std::array<GLenum, 5> sized_formats = {0, GL_R8, GL_RG8, 0, GL_RGBA8};
@@ -85,12 +84,6 @@ MappedPlane bound_plane(const ImagePlane& plane) noexcept {
   return {data, data, plane.stride_bytes, plane.row_bytes, plane.rows};
 }
 
-// Forgets the errors of earlier calls, which may be another layer's.
-void drop_errors() {
-  for (int i = 0; i < max_errors && glGetError() != GL_NO_ERROR; ++i) {
-  }
-}
-
 }  // namespace
 
 GlStats gl_stats() noexcept {
@@ -128,17 +121,7 @@ GlObjects::~GlObjects() {
 }
 
 Status GlObjects::check(const char* what) {
-  Status out;
-  bool is_lost = gl::is_context_lost(worker_->capabilities());
-  for (int i = 0; i < max_errors && !is_lost; ++i) {
-    const GLenum error = glGetError();
-    if (error == GL_NO_ERROR) return out;
-    is_lost = error == GL_CONTEXT_LOST;
-    const Errc code = error == GL_OUT_OF_MEMORY ? Errc::no_memory : Errc::device;
-    if (out) out = fail(code, what, "error {:#x}", error);
-  }
-  worker_->mark_lost();
-  return fail(Errc::device, "opengl: the context is lost");
+  return gl::check_errors(*worker_, what);
 }
 
 bool GlObjects::stages(const GlRunOptions& options) const noexcept {
@@ -322,7 +305,7 @@ Status GlObjects::draw(GlRun& run, const GlRunOptions& options) {
 
 Status GlObjects::draw_all(GlRun& run, const GlRunOptions& options) {
   const GlProgram& program = *run.program;
-  drop_errors();
+  gl::drop_errors();
   ++now_;
   TexelOrigins origins;
   for (std::size_t i = 0; i < program.source_planes(); ++i) {
