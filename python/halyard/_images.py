@@ -54,7 +54,7 @@ def image_from(image: Any, bgr: bool = False) -> Tuple[Tensor, Optional[str]]:
 
 def frames_of(source: Any) -> Iterator[Frame]:
     """The frames of what open() takes, of open()'s result, or of an iterable of images."""
-    if isinstance(source, (str, os.PathLike, Topic)) or hasattr(source, "__index__"):
+    if isinstance(source, (str, os.PathLike, Topic, int, np.integer)):
         with open_frames(source) as frames:
             yield from frames
         return

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import glob
-import operator
 import os
 import re
 import time
 from typing import Any, Optional, Protocol, Tuple, Union
+
+import numpy as np
 
 from ._core import DecodeLimits, Image, Tensor, _FrameSource
 from ._errors import (Error, InvalidArgumentError, MissingFileError, SystemCallError,
@@ -80,6 +81,8 @@ def _joined(name: str) -> Topic[Any]:
         raise InvalidArgumentError('source: "topic:NAME" needs a name', "invalid_argument")
     try:
         return Topic(name, Image, role="subscriber")
+    except InvalidArgumentError as error:
+        raise InvalidArgumentError(f"source: topic:{name}: {error}", error.code) from None
     except SystemCallError as error:
         if error.code != "exists":
             raise
@@ -107,10 +110,10 @@ def name_of(source: Source) -> str:
         return f"topic:{source.name}"
     if isinstance(source, (str, os.PathLike)):
         return os.fspath(source)
-    if isinstance(source, bool) or not hasattr(source, "__index__"):
+    if isinstance(source, bool) or not isinstance(source, (int, np.integer)):
         raise TypeError("source: must be a path, an address, the number of a camera or a Topic, "
                         f"not {type(source).__name__}")
-    number = operator.index(source)
+    number = int(source)
     if number < 0:
         raise InvalidArgumentError(f"source: the number of a camera must not be negative "
                                    f"({number})", "invalid_argument")
