@@ -55,7 +55,8 @@ def image_from(image: Any, bgr: bool = False) -> Tuple[Tensor, Optional[str]]:
 def frames_of(source: Any) -> Iterator[Frame]:
     """The frames of what open() takes, of open()'s result, or of an iterable of images."""
     if isinstance(source, (str, os.PathLike, Topic, int, np.integer)):
-        with open_frames(source) as frames:
+        named: Any = source
+        with open_frames(named) as frames:
             yield from frames
         return
     if isinstance(source, (Tensor, Image, Frame, bytes, bytearray, memoryview, np.ndarray)) or \
