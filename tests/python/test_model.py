@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import halyard
 import models
 from harbour import HARBOUR, MODEL, PHOTO, needs_engine
-from helpers import fails, in_threads
+from helpers import fails, in_threads, run_python
 
 SIDE = 64
 
@@ -124,6 +125,80 @@ def test_pillow():
     is_found(own()(pillow.fromarray(scene()).convert("L")))
 
 
+def test_deep_images_of_pillow_are_refused():
+    pillow = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    for dtype, mode in ((np.uint16, "I;16"), (np.int32, "I"), (np.float32, "F")):
+        image = pillow.fromarray(np.full((80, 120), 200).astype(dtype))
+        assert image.mode == mode
+        fails(ValueError, f"mode '{mode}' has more than 8 bits", lambda: own()(image))
+    is_found(own()(pillow.fromarray(scene()).convert("P")))
+    is_found(own()(pillow.fromarray(scene()).convert("CMYK")))
+
+
+def test_arrays_that_are_no_image_are_told_what_would_be():
+    model = own()
+    for array, text in (
+            (scene().transpose(2, 0, 1), r"\(3, 80, 120\); channels are last.*transpose"),
+            (scene().astype(np.uint16), r"uint16 .*>> 8"), (scene() / 255, r"float64 .*\* 255"),
+            (scene()[None], r"list\(batch\)"), (scene()[..., :2], r"\(80, 120, 2\)"),
+            (scene().astype(bool), "bool"), (scene().astype(object), "object"),
+            (scene().astype(np.int8), "int8"), (np.zeros(5, np.uint8), r"\(5,\)"),
+            (np.zeros((0, 8, 3), np.uint8), "pixels"),
+            (np.zeros((8, 0), np.uint8), "pixels")):
+        fails(ValueError, f"^image: an array must .*{text}", lambda: model(array))
+
+
+def test_arrays_of_any_strides_are_images():
+    model, whole = own(), np.full((160, 240, 3), 30, np.uint8)
+    whole[::2, ::2] = scene()
+    columns = np.asfortranarray(scene())
+    locked = scene()
+    locked.flags.writeable = False
+    padded = np.zeros((80, 128, 3), np.uint8)[:, :120]
+    padded[...] = scene()
+    for array in (whole[::2, ::2], columns, locked, padded, scene()[::-1][::-1],
+                  scene()[:, ::-1][:, ::-1]):
+        before = array.copy()
+        is_found(model(array))
+        assert np.array_equal(array, before)
+
+
+def test_engines_have_names():
+    if not any("openvino 2" in line for line in halyard.available_engines()):
+        pytest.skip("OpenVINO is not installed, or not in this build")
+    assert "openvino" in repr(halyard.Model(MODEL, engine="openvino", device="CPU"))
+    for name in ("openvino2", "nothing"):
+        fails(halyard.Error, f"engine.*{name}", lambda: halyard.Model(MODEL, engine=name))
+    fails(TypeError, "engine: must be callable, or the name", lambda: halyard.Model(engine=3))
+    fails(TypeError, "model: must be a file", lambda: halyard.Model(engine="openvino"))
+
+
+ONNXRUNTIME = """
+from halyard import _engines
+_engines.prepare_onnxruntime()
+_engines.prepare_onnxruntime()
+print([library._name for library in _engines._loaded])
+"""
+
+
+def test_the_library_of_the_package_onnxruntime_is_loaded(tmp_path):
+    """A package whose library is libm's: as a wheel of ONNX Runtime holds its own."""
+    found = [line.split()[-1] for line in open("/proc/self/maps") if "libm.so" in line]
+    capi = tmp_path / "onnxruntime/capi"
+    capi.mkdir(parents=True)
+    (tmp_path / "onnxruntime/__init__.py").write_text("raise AssertionError('is not imported')")
+    (capi / "libonnxruntime.so.1.0.0").write_bytes(b"damaged")
+    if not found:
+        pytest.skip("this process has no libm to copy")
+    shutil.copy(found[0], capi / "libonnxruntime.so.1.32.0")
+    where = os.pathsep.join([str(tmp_path), str(pathlib.Path(halyard.__file__).parents[1])])
+    done = run_python("-c", ONNXRUNTIME, env={**os.environ, "PYTHONPATH": where})
+    assert done.stdout.splitlines()[0] == str([str(capi / "libonnxruntime.so.1.32.0")]), done.stderr
+    done = run_python("-c", ONNXRUNTIME, env={**os.environ, "PYTHONPATH": where,
+                                              "HALYARD_ONNXRUNTIME_DIR": "/nowhere"})
+    assert done.stdout.splitlines()[0] == "[]", done.stderr
+
+
 def test_torch():
     torch = pytest.importorskip("torch", reason="torch is not installed")
     for tensor in (torch.from_numpy(scene()), torch.from_numpy(scene()).permute(2, 0, 1),
@@ -203,6 +278,8 @@ def test_streams_and_tracks_of_a_folder(harbour):
     tracker = halyard.Tracker("ocsort")
     images = [HARBOUR / f"clip/frame_{i:04}.jpg" for i in range(6)]
     *_, end = harbour.track(images, tracker=tracker, conf=0.4)
+    fails(ValueError, "kind: must be .*'bytetrack.yaml'.; did you mean \"bytetrack\"",
+          lambda: next(harbour.track(images, tracker="bytetrack.yaml")))
     assert len(end) >= 3 and end.path.endswith("frame_0005.jpg")
     assert len(list(harbour.stream(images[:3]))) == 3
 
