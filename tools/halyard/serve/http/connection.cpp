@@ -96,7 +96,7 @@ void Connection::queue(const HttpReply& reply, bool has_body, bool keeps_alive, 
   head_ = reply_head(reply, keeps_alive);
   body_.reset();
   if (has_body && reply.shared) body_ = reply.shared;
-  if (has_body && !reply.shared) head_ += reply.body;
+  if (has_body && !reply.shared && reply.stream == HttpStream::none) head_ += reply.body;
   written_ = 0;
   closes_after_ = !keeps_alive;
   phase_ = Phase::writing;

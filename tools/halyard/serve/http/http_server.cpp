@@ -120,7 +120,6 @@ void HttpServer::Loop::run() {
     serve_all(now);
     accept_all(now);
     server.event_viewers_ = open_streams(HttpStream::events);
-    server.image_viewers_ = open_streams(HttpStream::images);
     if (server.event_viewers_ != 0 && now >= next_tick) {
       next_tick = now + server.options_.tick;
       server.handler_.tick();
@@ -130,6 +129,7 @@ void HttpServer::Loop::run() {
     drop_closed();
   }
   connections.clear();
+  drop_closed();
 }
 
 int HttpServer::Loop::timeout_ms(Clock::time_point now) const {
@@ -233,6 +233,8 @@ void HttpServer::Loop::drop_closed() {
   now.connections = connections.size();
   now.image_viewers = open_streams(HttpStream::images);
   now.event_viewers = open_streams(HttpStream::events);
+  server.image_viewers_ = now.image_viewers;
+  server.event_viewers_ = now.event_viewers;
   for (const auto& connection : connections) {
     now.requests += connection->requests();
     if (connection->stream() != HttpStream::images) continue;
