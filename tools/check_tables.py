@@ -19,9 +19,10 @@ LAYERS = {
     "draw": ["image", "track", "decode"],
     "model": ["decode"],
     "capture": ["codec"],
+    "pipeline": ["model", "capture", "evaluate", "draw", "scene", "ipc"],
     "compat": ["draw", "scene", "codec"],
     "capi": ["reconcile", "ipc", "codec", "image", "decode", "track", "scene", "draw", "model",
-             "capture", "compat"],
+             "capture", "pipeline", "compat"],
 }
 
 
@@ -75,7 +76,7 @@ PUBLIC_HEADERS = {
     "tile_mask": "decode", "tile_merge": "decode",
     "evaluate": "evaluate", "preset": "evaluate",
     "scene": "scene", "draw": "draw", "mask_draw": "draw", "palette": "draw", "model": "model",
-    "capture": "capture",
+    "capture": "capture", "pipeline": "pipeline",
     "compat/compat": "compat", "compat/decode": "compat", "compat/draw": "compat",
     "compat/tile": "compat", "compat/track": "compat",
     "compat/nvmedia_tensor": "capi",

@@ -63,6 +63,7 @@
 #include "halyard/npy.h"
 #include "halyard/output_matcher.h"
 #include "halyard/palette.h"
+#include "halyard/pipeline.h"
 #include "halyard/point_cloud.h"
 #include "halyard/polygon.h"
 #include "halyard/pool.h"
