@@ -34,7 +34,6 @@ struct Job {
   // Data of the present frame.
   Frame frame;
   FrameRecord record;
-  Placement placement;           ///< of the upright image in the network's input
   std::vector<Detection> found;  ///< in upright source pixels
   /// Masks of `found`, if requested, in the same pixels.
   MaskSet masks;

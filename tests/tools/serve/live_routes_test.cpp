@@ -102,8 +102,21 @@ TEST_F(LiveRoutesTest, the_state_holds_the_last_frame) {
   EXPECT_EQ(state["timeline"][0]["frame"], 7);
   EXPECT_EQ(state["timeline"][0]["stages"][0], Json({"model", 0.01, 2.5}));
   EXPECT_EQ(state["frames"]["passed"], 1);
-  feed.set_ended("the camera is gone");
-  EXPECT_EQ(Json::parse(get("/api/state").body)["error"], "the camera is gone");
+  tool::LiveFeed::Hooks hooks;
+  hooks.counts = [] {
+    tool::LiveCounts counts;
+    counts.dropped = 3;
+    counts.last_error = "the camera is gone";
+    counts.stages = {{"model", 2000, 9000}};
+    return counts;
+  };
+  feed.set_hooks(std::move(hooks));
+  feed.set_ended();
+  const Json after = Json::parse(get("/api/state").body);
+  EXPECT_EQ(after["status"], "ended");
+  EXPECT_EQ(after["error"], "the camera is gone");
+  EXPECT_EQ(after["frames"]["dropped"], 3);
+  EXPECT_EQ(after["stages"][0]["p99_ms"], 9.0);
 }
 
 TEST_F(LiveRoutesTest, controls_change_what_they_name) {

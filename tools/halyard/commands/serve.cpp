@@ -12,7 +12,8 @@
 #include "options/parsed_option.h"
 #include "options/preset_options.h"
 #include "report.h"
-#include "serve/frame_loop.h"
+#include "serve/live_input.h"
+#include "serve/live_pipeline.h"
 #include "serve/live_routes.h"
 
 namespace halyard::tool {
@@ -30,19 +31,10 @@ struct ServeOptions {
   std::vector<std::string> hosts;
   std::size_t max_viewers = 50;
   double view_rate = 30;
+  std::size_t in_flight = 4;
   std::string record_to;
   LivePainterOptions painting;
 };
-
-/// An address without the user and password that it may have.
-std::string shown_name(const std::string& input) {
-  const auto scheme = input.find("://");
-  if (scheme == std::string::npos) return input;
-  const auto begin = scheme + 3;
-  const auto at = input.substr(0, input.find('/', begin)).rfind('@');
-  return at == std::string::npos || at < begin ? input
-                                               : input.substr(0, begin) + input.substr(at + 1);
-}
 
 /// The token that clients must know; empty: none. Reports its own errors.
 std::optional<std::string> token_of(const ServeOptions& options) {
@@ -82,7 +74,7 @@ struct Serving {
   LiveRoutes routes;
   std::unique_ptr<HttpServer> server = nullptr;
   std::optional<LiveStage> stage = std::nullopt;
-  std::unique_ptr<FrameLoop> loop = nullptr;
+  std::optional<Pipeline> pipeline = std::nullopt;
 
   Serving(LiveSource source, LiveControls controls, std::string folder, std::string model)
       : feed(std::move(source), controls),
@@ -111,9 +103,9 @@ bool open_server(const ServeOptions& options, const std::string& token, Serving&
 }
 
 /// Reports its own errors.
-bool open_stage(const ServeOptions& options, const Detector& detector, Serving& serving) {
+bool open_stage(const ServeOptions& options, const PipelineModel& model, Serving& serving) {
   LivePainterOptions painting = options.painting;
-  painting.labels = detector.labels();
+  painting.labels = model.labels;
   painting.has_tracker = options.is_tracking;
   auto painter = LivePainter::create(std::move(painting));
   if (!painter)
@@ -133,22 +125,41 @@ void tell_address(const ServeOptions& options, const std::string& token, const S
     report("serve", "without --cert, the token and the images pass the network unencrypted");
 }
 
+/// Reports its own errors.
+bool open_pipeline(const ServeOptions& options, PipelineSource source, PipelineModel model,
+                   Serving& serving) {
+  PipelineOptions parts;
+  const DecodeOptions decoding = model.decoder->options();
+  // Of a camera the newest frame is shown; of a file each one.
+  parts.on_overload = source.is_live ? OverloadPolicy::drop_oldest : OverloadPolicy::wait;
+  parts.in_flight = options.in_flight;
+  parts.sources.push_back(std::move(source));
+  parts.models.push_back(std::move(model));
+  if (options.is_tracking) parts.tracker = options.tracking;
+  parts.stages.push_back(live_stage(*serving.stage, serving.feed));
+  parts.on_error = [](std::string_view what, const Error& error) { report(what, error); };
+  auto pipeline = Pipeline::create(std::move(parts));
+  if (!pipeline) return report("serve", pipeline.error()), false;
+  serving.pipeline = *std::move(pipeline);
+  serving.feed.set_hooks(live_hooks(*serving.pipeline, decoding));
+  return true;
+}
+
 int serve_frames(const ServeOptions& options, const std::string& token, Serving& serving) {
-  LiveFeed::Hooks hooks;
-  hooks.counts = [&serving] { return serving.loop->counts(); };
-  hooks.apply = [&serving](const LiveControls& controls) { return serving.loop->apply(controls); };
-  serving.feed.set_hooks(std::move(hooks));
   const InterruptGuard guard;
   for (const auto& done :
-       {serving.pools.start(), serving.server->start(), serving.loop->start(*serving.stage)})
+       {serving.pools.start(), serving.server->start(), serving.pipeline->start()})
     if (!done) return report("serve", done.error());
   tell_address(options, token, serving);
   if (!finish_stdout()) return exit_failure;
   while (!InterruptGuard::is_requested())
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  serving.loop->stop();
+  const Status stopped = serving.pipeline->stop();
   serving.server->stop();
   serving.recorder.finish();
+  if (!stopped) return report("serve", stopped.error());
+  if (const std::string error = serving.recorder.state().error; !error.empty())
+    report("--record-to", error);
   return exit_interrupted;
 }
 
@@ -158,32 +169,22 @@ int serve(const ServeOptions& options) {
   if (!token) return exit_failure;
   DetectorOptions detecting = options.detector;
   apply(options.preset, detecting);
-  detecting.mask_rule.reset();
-  detecting.keeps_prototypes = true;
-  auto detector = Detector::create(detecting);
-  if (!detector) return exit_failure;
-  const LiveSource source{shown_name(options.inputs[0]), options.is_tracking,
-                          detector->gives_masks(), detector->labels()};
-  const DecodeOptions& decoding = detector->decoder().options();
+  auto model = open_live_model(detecting);
+  if (!model) return exit_failure;
+  FrameSourceOptions reading;
+  reading.load.is_cancelled = InterruptGuard::is_requested;
+  auto source = open_live_input(options.inputs, reading, !options.is_once);
+  if (!source) return report(shown_name(options.inputs[0]), source.error());
+  const LiveSource shown{source->name, options.is_tracking, gives_masks(*model->decoder),
+                         model->labels};
   LiveControls controls;
-  controls.score = decoding.score_threshold;
-  controls.iou = decoding.iou_threshold;
-  Serving serving(source, controls, options.record_to,
-                  dump(model_json(detector->engine(), detector->decoder(), detector->labels())));
+  controls.score = model->decoder->options().score_threshold;
+  controls.iou = model->decoder->options().iou_threshold;
+  Serving serving(shown, controls, options.record_to,
+                  dump(model_json(*model->engine, *model->decoder, model->labels)));
   if (!open_server(options, *token, serving)) return exit_failure;
-  if (!open_stage(options, *detector, serving)) return exit_failure;
-  std::optional<ByteTrack> tracker;
-  if (options.is_tracking) {
-    auto created = ByteTrack::create(options.tracking);
-    if (!created) return report("--track", created.error());
-    tracker = *std::move(created);
-  }
-  FrameLoopOptions looping{options.inputs, {}, !options.is_once};
-  looping.reading.load.is_cancelled = InterruptGuard::is_requested;
-  auto loop =
-      FrameLoop::create(std::move(looping), *std::move(detector), std::move(tracker), serving.feed);
-  if (!loop) return report(options.inputs[0], loop.error());
-  serving.loop = *std::move(loop);
+  if (!open_stage(options, *model, serving)) return exit_failure;
+  if (!open_pipeline(options, *std::move(source), *std::move(model), serving)) return exit_failure;
   return serve_frames(options, *token, serving);
 }
 
@@ -195,7 +196,8 @@ constexpr const char* serve_examples =
     "needed. Files are shown at their own speed, again and again.\n"
     "\n"
     "Examples:\n"
-    "  halyard serve --model yolov8n.onnx harbour.mp4 --track\n"
+    "  halyard serve --model yolov8n.onnx /dev/video0\n"
+    "  halyard serve --model boats.onnx harbour.mp4 --track\n"
     "  halyard serve --model yolov8n.onnx rtsp://camera/live --listen 0.0.0.0:8443 \\\n"
     "    --token-file token.txt --cert board.pem --key board.key\n"
     "  halyard serve --model boats.onnx clip/ --listen 0.0.0.0 --token random --record-to videos/";
@@ -232,7 +234,8 @@ void add_serve(CLI::App& app, Action& action) {
   auto options = std::make_shared<ServeOptions>();
   CLI::App* sub = app.add_subcommand("serve", "Show what a model finds, live, in a browser");
   sub->footer(serve_examples);
-  sub->add_option("inputs", options->inputs, "Images, folders, videos, http:// or rtsp://")
+  sub->add_option("inputs", options->inputs,
+                  "A camera (/dev/video0), images, folders, videos, http://, rtsp:// or topic:NAME")
       ->required();
   DetectorOptions& detector = options->detector;
   sub->add_option("-m,--model", detector.model, "Model file: .onnx, .tflite or .xml")->required();
@@ -244,6 +247,9 @@ void add_serve(CLI::App& app, Action& action) {
   sub->add_option("--threads", detector.engine.threads, "Inference threads; 0: the engine's choice")
       ->check(CLI::Range(0, 1024));
   sub->add_flag("--track", options->is_tracking, "Give objects identities over frames");
+  sub->add_option("--in-flight", options->in_flight, "Frames on their way at once")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   sub->add_flag("--once", options->is_once, "Show a file once, not again and again");
   sub->add_option("--font", options->painting.font, "Font file for labels");
   add_server_options(*sub, *options);

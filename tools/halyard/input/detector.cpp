@@ -53,9 +53,10 @@ std::optional<Detector> Detector::create(const DetectorOptions& options) {
 }
 
 Status Detector::detect(Job& job) {
+  Placement placement;
   {
     const StageTimer timer(job, "convert");
-    HALYARD_TRY(job.placement,
+    HALYARD_TRY(placement,
                 prepare_input(preset_, job.processor, job.frame.image, job.input, job.rgb));
   }
   std::vector<Tensor> outputs;
@@ -64,7 +65,7 @@ Status Detector::detect(Job& job) {
     HALYARD_TRY(outputs, engine_.run(job.input));
   }
   const StageTimer timer(job, "decode");
-  return decode(outputs, job.placement, job);
+  return decode(outputs, placement, job);
 }
 
 Status Detector::decode(std::span<const Tensor> outputs, const Placement& placement, Job& job) {
@@ -80,14 +81,6 @@ Status Detector::make_masks(const Placement& placement, Job& job) {
   job.content = RegionF(placement.content());
   if (mask_rule_) return prepare_masks(*mask_rule_, placement, job.decoded, job.masks);
   clip_boxes(job.decoded.detections, placement.destination());
-  return {};
-}
-
-Status Detector::set_thresholds(float score, float iou) {
-  DecodeOptions options = decoder_.options();
-  options.score_threshold = score;
-  options.iou_threshold = iou;
-  HALYARD_TRY(decoder_, Decoder::create(decoder_.description(), std::move(options)));
   return {};
 }
 

@@ -44,10 +44,6 @@ class Detector {
   bool gives_masks() const noexcept;
   /// Sets the rule by which detect() makes masks from now on; nullopt: no masks.
   void set_mask_rule(std::optional<MaskRule> rule) noexcept { mask_rule_ = rule; }
-  const Engine& engine() const noexcept { return engine_; }
-  const Decoder& decoder() const noexcept { return decoder_; }
-  /// Thresholds of later calls of detect(); not while one runs. Errors: those of Decoder::create().
-  Status set_thresholds(float score, float iou);
 
  private:
   Detector(Engine engine, Decoder decoder, std::vector<std::string> labels,

@@ -144,7 +144,8 @@ AccessControl::Verdict AccessControl::judge_login(const HttpRequest& request) co
 
 AccessControl::Verdict AccessControl::judge(const HttpRequest& request, Time now) {
   if (!is_own_host(request)) return Verdict::wrong_host;
-  if (has_bearer(request)) return Verdict::allowed;
+  if (needs_token() && request.count("authorization") != 0)
+    return has_bearer(request) ? Verdict::allowed : Verdict::needs_login;
   if (const Verdict verdict = judge_login(request); verdict != Verdict::allowed) return verdict;
   return !needs_token() || has_session(request, now) ? Verdict::allowed : Verdict::needs_login;
 }

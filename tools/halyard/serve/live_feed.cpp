@@ -70,10 +70,9 @@ bool LiveFeed::wants_image() const {
   return image_asked_ != Clock::time_point{} && image_asked_ + asked_time >= Clock::now();
 }
 
-void LiveFeed::set_ended(std::string error) {
+void LiveFeed::set_ended() {
   const std::lock_guard lock(mutex_);
   has_ended_ = true;
-  error_ = std::move(error);
 }
 
 LiveFeed::State LiveFeed::state(std::size_t frames) const {
@@ -88,7 +87,6 @@ LiveFeed::State LiveFeed::state(std::size_t frames) const {
   out.frames = frames_;
   out.began = began_;
   out.has_ended = has_ended_;
-  out.error = error_;
   const auto first = std::find_if(passed_.begin(), passed_.end(),
                                   [now](auto when) { return when + rate_time >= now; });
   const auto passed = std::distance(first, passed_.end());

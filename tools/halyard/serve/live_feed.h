@@ -104,8 +104,8 @@ class LiveFeed {
   /// frames have stopped. Asks for one: wants_image() is true for the next five seconds.
   std::shared_ptr<const std::string> ask_image();
   bool wants_image() const;
-  /// The frames' side has stopped; `error` is empty at the end of the source.
-  void set_ended(std::string error);
+  /// No more frames come.
+  void set_ended();
 
   /// A moment of the feed.
   struct State {
@@ -120,7 +120,6 @@ class LiveFeed {
     std::vector<LiveFrame> recent;  ///< newest last
     std::chrono::steady_clock::time_point began;
     bool has_ended = false;
-    std::string error;
   };
   /// `recent` holds up to `frames` frames.
   State state(std::size_t frames) const;
@@ -138,7 +137,6 @@ class LiveFeed {
   std::chrono::steady_clock::time_point image_made_{}, image_asked_{};
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   bool has_ended_ = false;
-  std::string error_;
 };
 
 }  // namespace halyard::tool

@@ -168,7 +168,7 @@ Result<bool> read_switch(std::string_view text) {
 Json state_json(const LiveFeed::State& state, const LiveSource& source,
                 const HttpServerStats& server, const RecorderState& recorder) {
   const LiveCounts& counts = state.counts;
-  const std::string& error = state.error.empty() ? counts.last_error : state.error;
+  const std::string& error = counts.last_error;
   Json out = json_document({{"status", status_of(state)}});
   out["error"] = error.empty() ? Json(nullptr) : Json(printable(error));
   out["source"] = {{"name", printable(source.name)},

@@ -12,7 +12,6 @@
 #include "halyard/codec.h"
 #include "halyard/preset.h"
 #include "output/record.h"
-#include "output/seen.h"
 
 namespace halyard::tool {
 namespace {
@@ -115,24 +114,27 @@ Status LivePainter::draw_objects(const LiveScene& scene, const LiveControls& con
 }
 
 Status LivePainter::draw_shapes(const LiveScene& scene) {
-  FrameRecord record;
-  fill_seen(*scene.decoded, scene.detections, scene.placement, record);
+  constexpr float min_visibility = 0.3F;
+  const Decoded& decoded = *scene.decoded;
+  const auto color_of = [&](std::size_t index) {
+    return palette_color(static_cast<std::uint64_t>(decoded.detections[index].label));
+  };
+  const auto on_canvas = [&](Point at) {
+    const Point source = scene.placement->to_source(at);
+    return Point{source.x * scale_x_, source.y * scale_y_};
+  };
   std::vector<std::array<Point, 4>> quads;
   std::vector<Point> points;
   std::vector<Color> quad_colors, point_colors;
-  const auto on_canvas = [this](Point at) { return Point{at.x * scale_x_, at.y * scale_y_}; };
-  for (const Seen& seen : record.seen) {
-    const Color color = palette_color(static_cast<std::uint64_t>(seen.detection.label));
-    if (seen.corners.size() == 4) {
-      auto& quad = quads.emplace_back();
-      std::transform(seen.corners.begin(), seen.corners.end(), quad.begin(), on_canvas);
-      quad_colors.push_back(color);
-    }
-    for (const Keypoint& keypoint : seen.keypoints) {
-      if (keypoint.score < 0.3F) continue;  // hidden, by the network's own estimate
-      points.push_back(on_canvas(keypoint.at));
-      point_colors.push_back(color);
-    }
+  for (std::size_t i = 0; i < decoded.rotated.size(); ++i) {
+    auto& quad = quads.emplace_back(corners(decoded.rotated[i]));
+    std::transform(quad.begin(), quad.end(), quad.begin(), on_canvas);
+    quad_colors.push_back(color_of(i));
+  }
+  for (std::size_t i = 0; i < decoded.keypoints.size(); ++i) {
+    if (!(decoded.keypoints[i].score >= min_visibility)) continue;
+    points.push_back(on_canvas(decoded.keypoints[i].at));
+    point_colors.push_back(color_of(i / decoded.keypoints_each));
   }
   HALYARD_RETURN_IF_ERROR(by_label_.outlines(canvas_, quads, quad_colors));
   return by_label_.points(canvas_, points, point_colors);

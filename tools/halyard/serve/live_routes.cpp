@@ -212,8 +212,10 @@ HttpReply LiveRoutes::change_recording(const HttpRequest& request) {
 }
 
 std::string LiveRoutes::state_text() const {
-  return dump(state_json(parts_.feed.state(timeline_frames), parts_.feed.source(), server_->stats(),
-                         parts_.recorder.state()));
+  Json state = state_json(parts_.feed.state(timeline_frames), parts_.feed.source(),
+                          server_->stats(), parts_.recorder.state());
+  state["login"] = access_.needs_token();
+  return dump(state);
 }
 
 void LiveRoutes::tick() {

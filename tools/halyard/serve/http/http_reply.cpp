@@ -12,13 +12,14 @@
 namespace halyard::tool {
 namespace {
 
+// With Referrer-Policy no-referrer, browsers send the Origin "null" for forms.
 constexpr std::string_view security_fields =
     "Content-Security-Policy: default-src 'none'; img-src 'self'; style-src 'self'; "
     "script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'\r\n"
     "X-Content-Type-Options: nosniff\r\n"
     "X-Frame-Options: DENY\r\n"
-    "Referrer-Policy: no-referrer\r\n"
+    "Referrer-Policy: same-origin\r\n"
     "Cross-Origin-Resource-Policy: same-origin\r\n"
     "Cross-Origin-Opener-Policy: same-origin\r\n"
     "Permissions-Policy: camera=(), microphone=(), geolocation=()\r\n"

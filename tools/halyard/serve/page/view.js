@@ -161,6 +161,7 @@ function show(text) {
   setText("source", width ? `${state.source.name}, ${width} x ${height}` : state.source.name);
   find("tracks-label").hidden = !state.source.tracker;
   find("masks-label").hidden = !state.source.masks;
+  find("logout").hidden = !state.login;
   showStatus();
   showControls(state.controls);
   showRecording(state.recording);
