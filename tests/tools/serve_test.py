@@ -134,6 +134,8 @@ class ApiTest(ServingTest):
         self.serve(IMAGE, "--once")
         self.wait_until(lambda: self.get("/api/state")[1]["status"] == "ended")
         self.assertEqual(self.get("/api/state")[1]["frames"]["passed"], 1)
+        status, snapshot = self.get("/api/snapshot")
+        self.assertEqual((status, snapshot[:2]), (200, b"\xff\xd8"))
 
     @needs_video
     def test_a_recording_is_a_video(self):

@@ -37,8 +37,11 @@ Status LiveStage::see(const LiveScene& scene, LiveFrame numbers) {
 
 Status LiveStage::show(const LiveScene& scene) {
   const bool records = recorder_.is_on();
-  const bool shows =
-      (server_.viewers(HttpStream::images) != 0 || feed_.wants_image()) && is_due(Clock::now());
+  // The first image is made in any case: an input of one image has no other for later viewers.
+  const bool is_wanted =
+      is_first_ || server_.viewers(HttpStream::images) != 0 || feed_.wants_image();
+  const bool shows = is_wanted && is_due(Clock::now());
+  is_first_ = false;
   if (!records && !shows) return {};
   const trace::Span span("serve.show");
   HALYARD_TRY(auto painted, painter_.paint(scene, feed_.controls(), records));

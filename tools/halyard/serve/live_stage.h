@@ -18,7 +18,8 @@ class LiveStage {
   LiveStage(LiveFeed& feed, HttpServer& server, Recorder& recorder, LivePainter painter,
             double max_rate);
 
-  /// Draws and encodes once for all viewers, and not at all without one. The frame's numbers are
+  /// Draws and encodes once for all viewers, and only the first frame without one. The frame's
+  /// numbers are
   /// added in any case, with the stage "show". Errors: those of LivePainter.
   Status see(const LiveScene& scene, LiveFrame numbers);
 
@@ -33,6 +34,7 @@ class LiveStage {
   LivePainter painter_;
   Clock::duration interval_;
   Clock::time_point next_{};
+  bool is_first_ = true;
 };
 
 }  // namespace halyard::tool
