@@ -36,7 +36,9 @@ LiveCounts counts_of(const PipelineStats& stats) {
     out.dropped += source.dropped;
     out.skipped += source.skipped;
     out.failed += source.failed + source.errors;
-    out.has_ended = out.has_ended && source.has_ended;
+    // Its last frames may still be on their way.
+    out.has_ended =
+        out.has_ended && source.has_ended && source.delivered + source.dropped >= source.read;
     if (!source.last_error.empty()) out.last_error = source.last_error;
   }
   for (const StageStats& stage : stats.stages)
