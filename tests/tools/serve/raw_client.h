@@ -7,9 +7,12 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "halyard/fd.h"
 
@@ -48,12 +51,14 @@ class RawClient {
   }
   /// What came up to and with `mark`, or all that came before the end.
   std::string read_to(std::string_view mark) {
+    std::size_t searched = 0;
     while (true) {
-      if (const auto at = received_.find(mark); at != std::string::npos) {
+      if (const auto at = received_.find(mark, searched); at != std::string::npos) {
         std::string out = received_.substr(0, at + mark.size());
         received_.erase(0, out.size());
         return out;
       }
+      searched = received_.size() - std::min(received_.size(), mark.size());
       if (!receive()) return std::exchange(received_, {});
     }
   }
@@ -84,7 +89,7 @@ class RawClient {
 
  private:
   bool receive() {
-    char bytes[8192];
+    char bytes[65536];
     const auto got = ::recv(socket_.get(), bytes, sizeof(bytes), 0);
     is_ended_ = got == 0 || (got < 0 && errno == ECONNRESET);
     if (got <= 0) return false;
