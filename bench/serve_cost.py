@@ -5,6 +5,7 @@ and with one that takes every image. Prints medians over the turns.
     python3 bench/serve_cost.py --program build/halyard --model MODEL.onnx --image PHOTO.jpg
 """
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -34,8 +35,9 @@ class Viewer:
         self.thread.start()
 
     def take(self):
-        while self.socket.recv(1 << 20):
-            pass
+        with contextlib.suppress(ConnectionResetError):
+            while self.socket.recv(1 << 20):
+                pass
 
     def close(self):
         self.socket.shutdown(socket.SHUT_RDWR)

@@ -35,6 +35,7 @@ class ServingTest(ProgramTest):
             self.process.communicate()
             raise
         self.assertEqual(self.process.returncode, 130, text)
+        self.assertNotIn("halyard: ", text)
         return text
 
     def request(self, method, path, body=None, headers=None):

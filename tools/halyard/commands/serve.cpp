@@ -137,7 +137,10 @@ bool open_pipeline(const ServeOptions& options, PipelineSource source, PipelineM
   parts.models.push_back(std::move(model));
   if (options.is_tracking) parts.tracker = options.tracking;
   parts.stages.push_back(live_stage(*serving.stage, serving.feed));
-  parts.on_error = [](std::string_view what, const Error& error) { report(what, error); };
+  parts.on_error = [](std::string_view what, const Error& error) {
+    // A read that Ctrl-C has ended is not a damaged input.
+    if (!InterruptGuard::is_requested()) report(what, error);
+  };
   auto pipeline = Pipeline::create(std::move(parts));
   if (!pipeline) return report("serve", pipeline.error()), false;
   serving.pipeline = *std::move(pipeline);

@@ -35,7 +35,9 @@ class PacedInputs {
   double rate() const noexcept { return inputs_.rate(); }
 
   Result<std::optional<Frame>> next() {
-    HALYARD_TRY(auto frame, inputs_.next());
+    auto read = inputs_.next();
+    if (!read && read.error().code == Errc::cancelled) return std::optional<Frame>();
+    HALYARD_TRY(auto frame, std::move(read));
     if (!frame && repeats_ && frames_ != 0) {
       HALYARD_TRY(inputs_, Inputs::open(inputs_.paths(), reading_));
       offset_ = last_ + repeat_gap;
