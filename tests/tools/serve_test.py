@@ -10,7 +10,9 @@ import subprocess
 import time
 import unittest
 
+from masks_test import read_png, write_png
 from program import CLIP, IMAGE, MODEL, SOURCE, ProgramTest, needs_engine, needs_video
+from segmentation_model import pose_model, segmentation_model
 from serving import ServingTest
 
 TOKEN = "0123456789abcdef0123"
@@ -181,6 +183,43 @@ class ApiTest(ServingTest):
             plain.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
             with contextlib.suppress(ConnectionResetError):
                 self.assertNotIn(b"200 OK", plain.recv(1000))
+
+    def pixel(self, x, y):
+        """Of a snapshot that is made after the call."""
+        self.get("/api/snapshot")
+        passed = self.get("/api/state")[1]["frames"]["passed"]
+        self.wait_for_frames(passed + 3)
+        self.write("seen.jpg", self.get("/api/snapshot")[1])
+        self.succeed("convert", self.dir / "seen.jpg", self.dir / "seen.png")
+        return read_png(self.dir / "seen.png")[y][x]
+
+    def is_grey(self, pixel):
+        return max(abs(value - 128) for value in pixel) < 16
+
+    def test_masks_are_drawn_and_hidden(self):
+        model, image = self.dir / "m.onnx", self.dir / "p.png"
+        # The prototypes are the image's colours: the mask covers all of its box.
+        model.write_bytes(segmentation_model([(32, 32, 48, 24, 0, 0.9, 1, 1, 1)]))
+        write_png(image, [[128, 128, 128] * 128 for _ in range(64)])
+        self.serve(image, "--track", model=model)
+        self.wait_for_frames()
+        self.assertTrue(self.get("/api/state")[1]["source"]["masks"])
+        self.post("/api/controls", {"boxes": False})
+        self.assertFalse(self.is_grey(self.pixel(64, 32)))
+        self.assertTrue(self.is_grey(self.pixel(4, 4)))
+        self.post("/api/controls", {"masks": False})
+        self.assertTrue(self.is_grey(self.pixel(64, 32)))
+
+    def test_keypoints_are_drawn_with_the_boxes(self):
+        model, image = self.dir / "m.onnx", self.dir / "p.png"
+        model.write_bytes(pose_model([(32, 32, 48, 24, 0.9, [(32, 32, 0.9), (40, 40, 0.1)])]))
+        write_png(image, [[128, 128, 128] * 128 for _ in range(128)])
+        self.serve(image, model=model)
+        self.wait_for_frames()
+        self.assertFalse(self.is_grey(self.pixel(64, 64)))
+        self.assertTrue(self.is_grey(self.pixel(80, 80)))
+        self.post("/api/controls", {"boxes": False})
+        self.assertTrue(self.is_grey(self.pixel(64, 64)))
 
 
 if __name__ == "__main__":

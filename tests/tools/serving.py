@@ -11,10 +11,10 @@ from program import MODEL, PROGRAM, ProgramTest
 
 
 class ServingTest(ProgramTest):
-    def serve(self, *args):
+    def serve(self, *args, model=MODEL):
         """Starts the server on a free port, which it prints."""
         self.process = subprocess.Popen(
-            [PROGRAM, "serve", "--model", str(MODEL), "--listen", ":0", *map(str, args)],
+            [PROGRAM, "serve", "--model", str(model), "--listen", ":0", *map(str, args)],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.addCleanup(self.end)
         line = self.process.stdout.readline()
