@@ -12,6 +12,7 @@
 #include "options/parsed_option.h"
 #include "options/preset_options.h"
 #include "report.h"
+#include "input/detector.h"
 #include "serve/live_input.h"
 #include "serve/live_pipeline.h"
 #include "serve/live_routes.h"
@@ -172,13 +173,13 @@ int serve(const ServeOptions& options) {
   if (!token) return exit_failure;
   DetectorOptions detecting = options.detector;
   apply(options.preset, detecting);
-  auto model = open_live_model(detecting);
+  auto model = open_model(detecting);
   if (!model) return exit_failure;
   FrameSourceOptions reading;
   reading.load.is_cancelled = InterruptGuard::is_requested;
   auto source = open_live_input(options.inputs, reading, !options.is_once);
   if (!source) return report(shown_name(options.inputs[0]), source.error());
-  const LiveSource shown{source->name, options.is_tracking, gives_masks(*model->decoder),
+  const LiveSource shown{source->name, options.is_tracking, gives_masks(*model),
                          model->labels};
   LiveControls controls;
   controls.score = model->decoder->options().score_threshold;

@@ -9,8 +9,6 @@
 #include <utility>
 
 #include "input/inputs.h"
-#include "options/values.h"
-#include "report.h"
 
 namespace halyard::tool {
 namespace {
@@ -68,13 +66,6 @@ class PacedInputs {
   std::size_t frames_ = 0;
 };
 
-Result<Decoder> decoder_of(const Engine& engine, const DetectorOptions& options) {
-  if (options.config.empty()) return decoder_for(engine, options.preset.decode);
-  HALYARD_TRY(auto description, ModelDescription::from_file(options.config));
-  if (description.input == Size{}) description.input = engine.input_size();
-  return Decoder::create(std::move(description), options.preset.decode);
-}
-
 }  // namespace
 
 Result<PipelineSource> open_live_input(const std::vector<std::string>& paths,
@@ -105,37 +96,6 @@ std::string shown_name(const std::string& input) {
   const auto at = input.substr(0, input.find('/', begin)).rfind('@');
   return at == std::string::npos || at < begin ? input
                                                : input.substr(0, begin) + input.substr(at + 1);
-}
-
-std::optional<PipelineModel> open_live_model(const DetectorOptions& options) {
-  auto engine = Engine::open(options.model, options.engine);
-  if (!engine) return report("--model", engine.error()), std::nullopt;
-  auto decoder = decoder_of(*engine, options);
-  if (!decoder) {
-    report(options.config.empty() ? "--model " + options.model : "--config " + options.config,
-           decoder.error());
-    return std::nullopt;
-  }
-  PipelineModel out;
-  out.name = options.model;
-  out.preset = options.preset;
-  out.labels = decoder->description().labels;
-  if (!options.labels.empty()) {
-    auto lines = read_lines(options.labels);
-    if (!lines) return report("--labels", lines.error()), std::nullopt;
-    if (check_label_count(lines->size(), decoder->class_count()) != exit_ok) return std::nullopt;
-    out.labels = *std::move(lines);
-  }
-  if (out.labels.empty()) out.labels = engine->labels();
-  out.engine = std::make_shared<Engine>(*std::move(engine));
-  out.decoder = std::make_shared<const Decoder>(*std::move(decoder));
-  return out;
-}
-
-bool gives_masks(const Decoder& decoder) {
-  const auto& outputs = decoder.description().outputs;
-  return std::any_of(outputs.begin(), outputs.end(),
-                     [](const auto& output) { return output.role == OutputRole::prototypes; });
 }
 
 }  // namespace halyard::tool

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the live view shows: the inputs and the model of the command line, as parts of a Pipeline.
+// What the live view shows: the inputs of the command line as a source of a Pipeline.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "halyard/pipeline.h"
-#include "input/detector.h"
 
 namespace halyard::tool {
 
@@ -20,12 +18,5 @@ Result<PipelineSource> open_live_input(const std::vector<std::string>& paths,
 
 /// An address without the user and password that it may have.
 std::string shown_name(const std::string& input);
-
-/// Opens the model with its labels and its description. Reports its own errors, with the option's
-/// name. Nullopt on failure.
-std::optional<PipelineModel> open_live_model(const DetectorOptions& options);
-
-/// Whether the head gives masks.
-bool gives_masks(const Decoder& decoder);
 
 }  // namespace halyard::tool
