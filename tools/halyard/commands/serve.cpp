@@ -7,12 +7,12 @@
 #include <thread>
 
 #include "commands/commands.h"
+#include "input/detector.h"
 #include "interrupt.h"
 #include "options/limit_options.h"
 #include "options/parsed_option.h"
 #include "options/preset_options.h"
 #include "report.h"
-#include "input/detector.h"
 #include "serve/live_input.h"
 #include "serve/live_pipeline.h"
 #include "serve/live_routes.h"
@@ -173,14 +173,14 @@ int serve(const ServeOptions& options) {
   if (!token) return exit_failure;
   DetectorOptions detecting = options.detector;
   apply(options.preset, detecting);
+  detecting.mask_rule.reset();  // masks are drawn from prototypes
   auto model = open_model(detecting);
   if (!model) return exit_failure;
   FrameSourceOptions reading;
   reading.load.is_cancelled = InterruptGuard::is_requested;
   auto source = open_live_input(options.inputs, reading, !options.is_once);
   if (!source) return report(shown_name(options.inputs[0]), source.error());
-  const LiveSource shown{source->name, options.is_tracking, gives_masks(*model),
-                         model->labels};
+  const LiveSource shown{source->name, options.is_tracking, gives_masks(*model), model->labels};
   LiveControls controls;
   controls.score = model->decoder->options().score_threshold;
   controls.iou = model->decoder->options().iou_threshold;
