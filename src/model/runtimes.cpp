@@ -8,7 +8,8 @@
 #include <utility>
 
 #include "base/text/format_error.h"
-#include "model/openvino_loader.h"
+#include "model/library/openvino_loader.h"
+#include "model/onnxruntime/ort_runtime.h"
 
 namespace halyard::model {
 namespace {
@@ -46,6 +47,10 @@ std::vector<KnownRuntime> known_runtimes() {
                    .extensions = {".onnx", ".tflite", ".xml"},
                    .install = "pip install openvino==2026.4.1",
                    .load = load_openvino});
+  known.push_back({.name = "onnxruntime",
+                   .extensions = {".onnx"},
+                   .install = "pip install onnxruntime",
+                   .load = load_onnxruntime});
   return known;
 }
 

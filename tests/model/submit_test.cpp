@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "halyard/model.h"
+#include "model_values.h"
 #include "onnx_writer.h"
 #include "support/folder.h"
 #include "support/in_child.h"
@@ -32,31 +33,11 @@ Engine opened(const std::string& name, const OnnxModel& model = {},
   return *std::move(engine);
 }
 
-void fill(Tensor& tensor, float value) {
-  auto map = tensor.map(Access::write);
-  ASSERT_TRUE(map) << map.error().message();
-  auto* data = reinterpret_cast<float*>(map->writable());
-  std::fill(data, data + tensor.element_count(), value);
-}
-
-Tensor with_value(const TensorSpec& spec, float value) {
-  auto tensor = Tensor::create(spec);
-  EXPECT_OK(tensor);
-  fill(*tensor, value);
-  return *std::move(tensor);
-}
-
-float value_at(const Tensor& tensor, std::size_t index = 0) {
-  auto map = tensor.map(Access::read);
-  EXPECT_OK(map);
-  return reinterpret_cast<const float*>(map->data())[index];
-}
-
 TEST(Submit, gives_the_outputs_of_many_runs_in_flight) {
   Engine engine = opened("many.onnx");
   std::vector<InferenceRequest> flying;
   for (int i = 0; i < 8; ++i) {
-    const Tensor input = with_value(engine.inputs()[0], static_cast<float>(i));
+    const Tensor input = tensor_of(engine.inputs()[0], static_cast<float>(i));
     ASSERT_VALUE(auto one, engine.submit({&input, 1}));
     flying.push_back(std::move(one));
   }
@@ -73,12 +54,12 @@ TEST(Submit, gives_the_outputs_of_many_runs_in_flight) {
   }
   flying.clear();
   for (int i = 0; i < 8; ++i)
-    EXPECT_EQ(value_at(kept[static_cast<std::size_t>(i)]), static_cast<float>(i));
+    EXPECT_EQ(value_in(kept[static_cast<std::size_t>(i)]), static_cast<float>(i));
 }
 
 TEST(Submit, uses_the_memory_of_finished_runs_again) {
   Engine engine = opened("again.onnx");
-  const Tensor input = with_value(engine.inputs()[0], 3);
+  const Tensor input = tensor_of(engine.inputs()[0], 3);
   const auto address = [&] {
     auto one = engine.submit({&input, 1});
     EXPECT_OK(one);
@@ -93,27 +74,27 @@ TEST(Submit, uses_the_memory_of_finished_runs_again) {
 
 TEST(Submit, writes_into_the_callers_outputs) {
   Engine engine = opened("into.onnx");
-  const Tensor input = with_value(engine.inputs()[0], 4);
+  const Tensor input = tensor_of(engine.inputs()[0], 4);
   ASSERT_VALUE(const auto output, Tensor::create(engine.outputs()[0]));
   const auto before = copy_stats().copies;
   ASSERT_OK(engine.run_into({&input, 1}, {&output, 1}));
-  EXPECT_EQ(value_at(output), 4.0F);
-  const Tensor other = with_value(engine.inputs()[0], 5);
+  EXPECT_EQ(value_in(output), 4.0F);
+  const Tensor other = tensor_of(engine.inputs()[0], 5);
   ASSERT_VALUE(auto one, engine.submit({&other, 1}, {&output, 1}));
   ASSERT_VALUE(const auto given, one.wait());
   EXPECT_EQ(copy_stats().copies, before);
   EXPECT_EQ(given[0].buffer(), output.buffer());
-  EXPECT_EQ(value_at(output), 5.0F);
+  EXPECT_EQ(value_in(output), 5.0F);
   // A run after it uses the engine's memory.
   ASSERT_VALUE(const auto own, engine.run(input));
   EXPECT_NE(own[0].buffer(), output.buffer());
-  EXPECT_EQ(value_at(own[0]), 4.0F);
-  EXPECT_EQ(value_at(output), 5.0F) << "the caller's memory is not written again";
+  EXPECT_EQ(value_in(own[0]), 4.0F);
+  EXPECT_EQ(value_in(output), 5.0F) << "the caller's memory is not written again";
 }
 
 TEST(Submit, refuses_outputs_that_do_not_fit) {
   Engine engine = opened("unfit.onnx");
-  const Tensor input = with_value(engine.inputs()[0], 1);
+  const Tensor input = tensor_of(engine.inputs()[0], 1);
   const auto shape = Tensor::create(DType::f32, {1, 3, 4, 7});
   const auto dtype = Tensor::create(DType::u8, {1, 3, 4, 6});
   EXPECT_FAILS(engine.run_into({&input, 1}, {&*shape, 1}), Errc::invalid_argument, "output 0");
@@ -131,7 +112,7 @@ TEST(Submit, refuses_outputs_that_do_not_fit) {
 
 TEST(Submit, limits_the_runs_in_flight_and_their_living_results) {
   Engine engine = opened("limit.onnx", {}, {.requests = 2});
-  const Tensor input = with_value(engine.inputs()[0], 1);
+  const Tensor input = tensor_of(engine.inputs()[0], 1);
   ASSERT_VALUE(auto one, engine.submit({&input, 1}));
   ASSERT_VALUE(auto two, engine.submit({&input, 1}));
   EXPECT_FAILS(engine.submit({&input, 1}), Errc::exhausted, "at most 2");
@@ -147,7 +128,7 @@ TEST(Submit, limits_the_runs_in_flight_and_their_living_results) {
 
 TEST(Submit, waits_once) {
   Engine engine = opened("once.onnx");
-  const Tensor input = with_value(engine.inputs()[0], 1);
+  const Tensor input = tensor_of(engine.inputs()[0], 1);
   ASSERT_VALUE(auto one, engine.submit({&input, 1}));
   EXPECT_TRUE(one.wait());
   EXPECT_FAILS(one.wait(), Errc::invalid_argument, "outputs were taken");
@@ -162,7 +143,7 @@ TEST(Submit, waits_once) {
 TEST(Submit, ends_runs_that_nobody_waits_for) {
   for (int i = 0; i < 20; ++i) {
     Engine engine = opened("nobody.onnx");
-    const Tensor input = with_value(engine.inputs()[0], 1);
+    const Tensor input = tensor_of(engine.inputs()[0], 1);
     ASSERT_VALUE(auto one, engine.submit({&input, 1}));
     if (i % 2 == 0) one.cancel();
   }
@@ -170,7 +151,7 @@ TEST(Submit, ends_runs_that_nobody_waits_for) {
 
 TEST(Submit, may_be_cancelled_from_another_thread) {
   Engine engine = opened("cancel.onnx", {.shape = {1, 64, 256, 256}});
-  const Tensor input = with_value(engine.inputs()[0], 1);
+  const Tensor input = tensor_of(engine.inputs()[0], 1);
   for (int i = 0; i < 10; ++i) {
     ASSERT_VALUE(auto one, engine.submit({&input, 1}));
     std::thread other([&] { one.cancel(); });
@@ -179,18 +160,18 @@ TEST(Submit, may_be_cancelled_from_another_thread) {
     EXPECT_TRUE(outputs || outputs.error().code == Errc::cancelled);
   }
   ASSERT_VALUE(const auto outputs, engine.run(input));
-  EXPECT_EQ(value_at(outputs[0]), 1.0F) << "the request works after a cancelled run";
+  EXPECT_EQ(value_in(outputs[0]), 1.0F) << "the request works after a cancelled run";
 }
 
 TEST(Submit, outlives_its_engine) {
   InferenceRequest one;
   {
     Engine engine = opened("gone.onnx");
-    const Tensor input = with_value(engine.inputs()[0], 6);
+    const Tensor input = tensor_of(engine.inputs()[0], 6);
     ASSERT_VALUE(one, engine.submit({&input, 1}));
   }
   ASSERT_VALUE(const auto outputs, one.wait());
-  EXPECT_EQ(value_at(outputs[0]), 6.0F);
+  EXPECT_EQ(value_in(outputs[0]), 6.0F);
 }
 
 TEST(Submit, works_from_several_threads) {
@@ -201,10 +182,10 @@ TEST(Submit, works_from_several_threads) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 50; ++i) {
         const auto value = static_cast<float>(100 * t + i);
-        const Tensor input = with_value(engine.inputs()[0], value);
+        const Tensor input = tensor_of(engine.inputs()[0], value);
         auto one = engine.submit({&input, 1});
         const auto outputs = one ? one->wait() : Result<std::vector<Tensor>>(one.error());
-        if (!outputs || value_at(outputs->front()) != value) ++wrong;
+        if (!outputs || value_in(outputs->front()) != value) ++wrong;
       }
     });
   }
@@ -215,7 +196,7 @@ TEST(Submit, works_from_several_threads) {
 
 TEST(Submit, tells_a_child_that_the_run_stayed_in_the_parent) {
   Engine engine = opened("child.onnx");
-  const Tensor input = with_value(engine.inputs()[0], 1);
+  const Tensor input = tensor_of(engine.inputs()[0], 1);
   ASSERT_VALUE(auto one, engine.submit({&input, 1}));
   EXPECT_TRUE(is_true_in_child([&] {
     const auto again = engine.submit({&input, 1});
@@ -238,11 +219,11 @@ TEST(Batch, runs_several_images_at_once) {
   for (std::size_t n = 0; n < 3; ++n) {
     ASSERT_VALUE(auto image, inputs[0].batch(n));
     EXPECT_EQ(image.format(), PixelFormat::planar_rgb);
-    fill(image, static_cast<float>(n + 1));
+    put_value(image, static_cast<float>(n + 1));
   }
   ASSERT_VALUE(const auto outputs, engine.run(inputs));
   for (std::size_t n = 0; n < 3; ++n)
-    EXPECT_EQ(value_at(outputs[0], n * 3 * 16 * 16), static_cast<float>(n + 1));
+    EXPECT_EQ(value_in(outputs[0], n * 3 * 16 * 16), static_cast<float>(n + 1));
 }
 
 TEST(Batch, is_refused_where_the_model_fixes_it) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads /proc/self/maps.
-#include "model/own_folder.h"
+#include "model/library/own_folder.h"
 
 #include <array>
 #include <charconv>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the runtime's shared object beside the library, and OpenVINO through the loader or
 // HALYARD_OPENVINO_DIR. The current folder is never searched.
-#include "model/openvino_loader.h"
+#include "model/library/openvino_loader.h"
 
 #include "base/text/format_error.h"
 
@@ -16,7 +16,7 @@
 #include "base/env.h"
 #include "base/system/shared_object.h"
 #include "halyard/version.h"
-#include "model/own_folder.h"
+#include "model/library/own_folder.h"
 
 namespace halyard::model {
 namespace {
