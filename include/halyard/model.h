@@ -162,7 +162,7 @@ struct EngineInfo {
   std::vector<std::string> devices;     ///< for EngineOptions::device
   std::vector<std::string> extensions;  ///< of the files that it reads, ".onnx"
   Status usable;                        ///< the error is the reason why this process cannot use it
-  std::string install;                  ///< the command that brings it; empty for plugins
+  std::string install;                  ///< the command that brings it; empty: no registry has it
 };
 
 /// All engines in the order in which open() tries them: openvino, onnxruntime, tflite, litert, then

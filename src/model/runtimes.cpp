@@ -10,6 +10,7 @@
 #include "base/text/format_error.h"
 #include "model/library/openvino_loader.h"
 #include "model/onnxruntime/ort_runtime.h"
+#include "model/tflite/tflite_runtime.h"
 
 namespace halyard::model {
 namespace {
@@ -51,6 +52,8 @@ std::vector<KnownRuntime> known_runtimes() {
                    .extensions = {".onnx"},
                    .install = "pip install onnxruntime",
                    .load = load_onnxruntime});
+  known.push_back(
+      {.name = "tflite", .extensions = {".tflite"}, .takes_delegate = true, .load = load_tflite});
   return known;
 }
 

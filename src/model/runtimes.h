@@ -16,7 +16,7 @@ namespace halyard::model {
 struct KnownRuntime {
   std::string name;
   std::vector<std::string> extensions;  ///< ".onnx"; empty: any
-  std::string install;                  ///< the command that brings it
+  std::string install = {};             ///< the command that brings it
   bool takes_delegate = false;
   /// Errors: unsupported, version. Calls after the first success give the same runtime.
   std::function<Result<const Runtime*>()> load;
