@@ -75,6 +75,7 @@ PUBLIC_HEADERS = {
     "tile_mask": "decode", "tile_merge": "decode",
     "evaluate": "evaluate", "preset": "evaluate",
     "scene": "scene", "draw": "draw", "mask_draw": "draw", "palette": "draw", "model": "model",
+    "c/engine_plugin": "model",
     "capture": "capture",
     "compat/compat": "compat", "compat/decode": "compat", "compat/draw": "compat",
     "compat/tile": "compat", "compat/track": "compat",

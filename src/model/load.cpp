@@ -71,8 +71,8 @@ Status fill_specs(Loaded& loaded, Network& network, std::size_t batch) {
 
 Result<Loaded> load_with(const KnownRuntime& known, const Runtime& runtime, const std::string& path,
                          const EngineOptions& options, Metadata metadata) {
-  const RuntimeOptions wanted{options.device, options.threads, options.requests, options.delegate,
-                              options.settings};
+  const RuntimeOptions wanted{options.device, options.threads,  options.requests,
+                              options.batch,  options.delegate, options.settings};
   auto network = runtime.read(path, file_kind(path).value_or(FileKind::other), wanted);
   if (!network) return about(network.error(), path);
   Loaded loaded;

@@ -93,6 +93,7 @@ struct RuntimeOptions {
   std::string device;
   unsigned threads = 0;
   unsigned requests = 0;
+  std::size_t batch = 1;
   std::string delegate;
   std::map<std::string, std::string> settings;
 };

@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "base/text/format_error.h"
+#include "base/text/log_format.h"
 #include "model/library/openvino_loader.h"
 #include "model/onnxruntime/ort_runtime.h"
+#include "model/plugin/plugin_files.h"
 #include "model/tflite/tflite_runtime.h"
 
 namespace halyard::model {
@@ -54,6 +56,16 @@ std::vector<KnownRuntime> known_runtimes() {
                    .load = load_onnxruntime});
   known.push_back(
       {.name = "tflite", .extensions = {".tflite"}, .takes_delegate = true, .load = load_tflite});
+  for (KnownRuntime& plugin : plugin_runtimes()) {
+    const bool is_taken = std::any_of(known.begin(), known.end(), [&](const KnownRuntime& one) {
+      return one.name == plugin.name;
+    });
+    if (is_taken) {
+      HALYARD_LOG(LogLevel::warn, "model", "a second engine {} is left out", plugin.name);
+    } else {
+      known.push_back(std::move(plugin));
+    }
+  }
   return known;
 }
 
