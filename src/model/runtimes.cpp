@@ -10,6 +10,7 @@
 #include "base/text/format_error.h"
 #include "base/text/log_format.h"
 #include "model/library/openvino_loader.h"
+#include "model/litert/litert_runtime.h"
 #include "model/onnxruntime/ort_runtime.h"
 #include "model/plugin/plugin_files.h"
 #include "model/tflite/tflite_runtime.h"
@@ -56,6 +57,10 @@ std::vector<KnownRuntime> known_runtimes() {
                    .load = load_onnxruntime});
   known.push_back(
       {.name = "tflite", .extensions = {".tflite"}, .takes_delegate = true, .load = load_tflite});
+  known.push_back({.name = "litert",
+                   .extensions = {".tflite"},
+                   .install = "pip install ai-edge-litert==2.1.4",
+                   .load = load_litert});
   for (KnownRuntime& plugin : plugin_runtimes()) {
     const bool is_taken = std::any_of(known.begin(), known.end(), [&](const KnownRuntime& one) {
       return one.name == plugin.name;

@@ -12,31 +12,12 @@
 #include "base/text/format_error.h"
 #include "halyard/quantization.h"
 #include "model/one_line.h"
+#include "model/tflite/element_types.h"
 
 namespace halyard::model::tflite {
 namespace {
 
 constexpr char cannot_prepare_network[] = "engine cannot prepare the model";
-
-/// TfLiteType.
-std::optional<DType> dtype_of_type(int type) noexcept {
-  constexpr std::array<std::pair<int, DType>, 13> types{{{1, DType::f32},
-                                                         {2, DType::i32},
-                                                         {3, DType::u8},
-                                                         {4, DType::i64},
-                                                         {6, DType::boolean},
-                                                         {7, DType::i16},
-                                                         {9, DType::i8},
-                                                         {10, DType::f16},
-                                                         {11, DType::f64},
-                                                         {13, DType::u64},
-                                                         {16, DType::u32},
-                                                         {17, DType::u16},
-                                                         {19, DType::bf16}}};
-  for (const auto& [number, dtype] : types)
-    if (number == type) return dtype;
-  return std::nullopt;
-}
 
 Port described_port(const Calls& api, const TensorObject* tensor) {
   Port port;

@@ -5,14 +5,13 @@
 
 #include <atomic>
 #include <cstring>
-#include <fstream>
 #include <mutex>
-#include <string_view>
 #include <utility>
 
 #include "base/copy_count.h"
 #include "base/system/fork.h"
 #include "base/text/format_error.h"
+#include "model/tflite/element_types.h"
 #include "model/tflite/prepared_network.h"
 #include "model/tflite/tflite_api.h"
 
@@ -145,13 +144,6 @@ class TfliteNetwork final : public Network {
 /// The library reports damaged files on standard error, if it is not told where to.
 void drop_report(void*, const char*, std::va_list) {}
 
-bool has_identifier(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string head(8, '\0');
-  file.read(head.data(), 8);
-  return file && std::string_view(head).substr(4) == "TFL3";
-}
-
 class TfliteRuntime final : public Runtime {
  public:
   explicit TfliteRuntime(const tflite::Calls& api) : api_(api) {}
@@ -166,7 +158,7 @@ class TfliteRuntime final : public Runtime {
     if (options.device != "CPU" && options.delegate.empty())
       return fail(Errc::device, "device: tflite has the CPU, and others by a delegate", "'{}'",
                   options.device);
-    if (!has_identifier(path)) return make_error(Errc::malformed, not_a_model);
+    if (!tflite::has_identifier(path)) return make_error(Errc::malformed, not_a_model);
     tflite::Model* const model =
         api_.create_model_reporting != nullptr
             ? api_.create_model_reporting(path.c_str(), drop_report, nullptr)
