@@ -49,7 +49,7 @@ class Model:
             the model.
         description: meaning of the outputs: a ModelDescription, a document's path, or a dict; None:
             from the model's metadata or its outputs' shapes.
-        device, threads: of OpenVINO.
+        device, threads: of the named engine, or the first that opens the file.
         layout, dtype: of the array that engine takes; None: "nchw", "float32".
 
     The input is the upright image, letterboxed by Ultralytics' rule for prediction (grey 114); for
@@ -60,13 +60,15 @@ class Model:
 
     @helpful
     def __init__(self, model: Optional[Path] = None, *,
-                 engine: Optional[Callable[..., Any]] = None,
+                 engine: Union[Callable[..., Any], str, None] = None,
                  input_size: Optional[Tuple[int, int]] = None,
                  labels: Union[Names, "os.PathLike[str]"] = None,
                  description: Union[ModelDescription, Path, Dict[str, Any], None] = None,
                  device: str = "CPU", threads: int = 0,
                  layout: Optional[Literal["nchw", "nhwc"]] = None,
                  dtype: Optional[str] = None) -> None:
+        named = engine if isinstance(engine, str) else ""
+        engine = None if isinstance(engine, str) else engine
         if model is None and engine is None:
             raise TypeError("model: must be a file, or engine a callable")
         if engine is not None and not callable(engine):
@@ -80,7 +82,8 @@ class Model:
             raise UnsupportedError(f"model: {self.path!r} holds weights for PyTorch; export it "
                                    f"first: `yolo export model={self.path} format=onnx`",
                                    "unsupported")
-        self._engine = Engine(model, device, threads) if model and engine is None else None
+        self._engine = (Engine(model, device, threads, engine=named)
+                        if model and engine is None else None)
         self._callable = engine
         self._labels = _labels_from(labels)
         self._description = self._described(description)

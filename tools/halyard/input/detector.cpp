@@ -3,6 +3,7 @@
 #include "input/detector.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -29,6 +30,15 @@ Status check_engine(const Engine& engine) {
 }
 
 }  // namespace
+
+void add_engine_options(CLI::App& sub, EngineOptions& engine) {
+  sub.add_option("--engine", engine.engine,
+                 "openvino, onnxruntime, tflite, or a plugin's name; default: the first that opens "
+                 "the model");
+  sub.add_option("--device", engine.device, "Device of the engine")->capture_default_str();
+  sub.add_option("--threads", engine.threads, "Inference threads; 0: the engine's choice")
+      ->check(CLI::Range(0, 1024));
+}
 
 std::optional<Detector> Detector::create(const DetectorOptions& options) {
   auto engine = Engine::open(options.model, options.engine);

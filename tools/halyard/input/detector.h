@@ -11,7 +11,14 @@
 #include "halyard/preset.h"
 #include "job.h"
 
+namespace CLI {
+class App;
+}
+
 namespace halyard::tool {
+
+/// `--engine`, `--device` and `--threads`, for commands that run a network.
+void add_engine_options(CLI::App& sub, EngineOptions& engine);
 
 struct DetectorOptions {
   std::string model;
