@@ -68,7 +68,7 @@ class RuntimeRequest {
   virtual Status start(Done done) = 0;
   /// Waits for the end of the run that start() began. Errors: device, cancelled.
   virtual Status wait() = 0;
-  /// Makes the bound run end early, if it can. Any thread, until the run has ended.
+  /// Makes the bound run end early, if it can. Any thread, also just after its end.
   virtual void cancel() noexcept = 0;
   /// Where the last run wrote this output, valid until the next bind(). Errors: device.
   virtual Result<PortMemory> output(std::size_t index) = 0;

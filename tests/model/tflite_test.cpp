@@ -187,6 +187,7 @@ TEST_F(Tflite, runs_by_a_delegate_in_its_own_buffers_without_a_copy) {
   EXPECT_EQ(engine.runtime(), "tflite 2.16.1-fake NPU");
   ASSERT_VALUE(const auto inputs, engine.make_inputs());
   EXPECT_GE(inputs[0].buffer()->fd(), 0);
+  EXPECT_EQ(inputs[0].name(), "images");
   const auto start = copy_stats().copies;
   for (int i = 1; i < 4; ++i) {
     // As a camera does: the converter writes straight into the delegate's buffer.

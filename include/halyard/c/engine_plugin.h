@@ -124,7 +124,7 @@ struct hal_engine_plugin {
   int (*start)(hal_engine_request* request, void (*done)(void* self), void* self, char* text);
   /// Waits for the end of the run that start() began, and gives its result. NULL if start is NULL.
   int (*wait)(hal_engine_request* request, char* text);
-  /// Asks the bound run to end early; any thread, until its end. May be NULL.
+  /// Asks the bound run to end early; any thread, also just after its end. May be NULL.
   void (*cancel)(hal_engine_request* request);
   /// Where the last run wrote this output, valid until the next bind().
   int (*output_memory)(hal_engine_request* request, size_t index, hal_engine_memory* memory);

@@ -123,9 +123,14 @@ Status Flight::finish() {
 }
 
 void Flight::cancel() noexcept {
-  const std::lock_guard lock(mutex_);
-  if (state_ == State::running) request_->cancel();
-  if (state_ == State::queued) end(make_error(Errc::cancelled, "run: was cancelled"));
+  bool is_running = false;
+  {
+    const std::lock_guard lock(mutex_);
+    is_running = state_ == State::running;
+    if (state_ == State::queued) end(make_error(Errc::cancelled, "run: was cancelled"));
+  }
+  // Not under the lock: a runtime may report the end of the run from here.
+  if (is_running) request_->cancel();
 }
 
 InferenceTimes Flight::times() const noexcept {

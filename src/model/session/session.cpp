@@ -19,7 +19,10 @@ namespace {
 Result<Tensor> imported(const PortMemory& memory, const TensorSpec& spec) {
   HALYARD_TRY(const auto layout, Layout::contiguous(spec.dtype, spec.shape));
   HALYARD_TRY(auto buffer, Importer::shared().import_buffer(memory.fd));
-  return Tensor::wrap(std::move(buffer), layout, memory.offset_bytes);
+  HALYARD_TRY(Tensor tensor, Tensor::wrap(std::move(buffer), layout, memory.offset_bytes));
+  HALYARD_RETURN_IF_ERROR(tensor.set_quantization(spec.quantization));
+  tensor.set_name(spec.name);
+  return tensor;
 }
 
 bool is_same_memory(const Tensor& one, const Tensor& other) {
