@@ -61,9 +61,10 @@ pip_test=(
   "pytest>=7" "ml_dtypes>=0.3" "mypy>=1.8" "pyright[nodejs]>=1.1.390"
 )
 pip_browser=("playwright>=1.50,<2")
-# Installed without dependencies: its metrics need only NumPy and SciPy, and the OpenCV that it
-# would install overwrites the headless one.
-bare_test=("trackeval>=1.3,<2")
+# Installed without dependencies. Trackeval's metrics need only NumPy and SciPy, and the OpenCV that
+# it would install overwrites the headless one. Of onnxruntime and ai-edge-litert only
+# the libraries are used.
+bare_test=("trackeval>=1.3,<2" "onnxruntime==1.32.0" "ai-edge-litert==2.1.4")
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 # For a machine whose package sources lack arm64. .ci/run reads the line and continues.

@@ -77,6 +77,7 @@ PUBLIC_HEADERS = {
     "tile_mask": "decode", "tile_merge": "decode",
     "evaluate": "evaluate", "preset": "evaluate",
     "scene": "scene", "draw": "draw", "mask_draw": "draw", "palette": "draw", "model": "model",
+    "c/engine_plugin": "model",
     "capture": "capture", "pipeline": "pipeline",
     "pipeline_stages": "pipeline", "frame_record": "pipeline",
     "compat/compat": "compat", "compat/decode": "compat", "compat/draw": "compat",

@@ -6,6 +6,7 @@
 #include "halyard/c/decode.h"
 #include "halyard/c/decoded.h"
 #include "halyard/c/delegate.h"
+#include "halyard/c/engine_plugin.h"
 #include "halyard/c/image.h"
 #include "halyard/c/mask.h"
 #include "halyard/c/message.h"

@@ -26,6 +26,7 @@ from halyard._core import Engine as Engine
 from halyard._core import Image as Image
 from halyard._core import ImageInfo as ImageInfo
 from halyard._core import ImageProcessor as ImageProcessor
+from halyard._core import InferenceRequest as InferenceRequest
 from halyard._core import ModelDescription as ModelDescription
 from halyard._core import NegotiatedBuffer as NegotiatedBuffer
 from halyard._core import OcSort as OcSort
@@ -192,6 +193,7 @@ __all__ = [
     "Image",
     "ImageInfo",
     "ImageProcessor",
+    "InferenceRequest",
     "InvalidArgumentError",
     "LetterboxRule",
     "MaskResolution",

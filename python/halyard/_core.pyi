@@ -3861,23 +3861,67 @@ class TensorSpec:
 
     def __repr__(self) -> str: ...
 
+class InferenceRequest:
+    """
+    A run in flight, from Engine.submit(). If it is dropped, the run is cancelled.
+    """
+
+    def is_ready(self) -> bool:
+        """Whether wait() returns at once."""
+
+    def wait(self) -> list[Tensor]:
+        """
+        Waits for the end, once, and gives the outputs, in the engine's memory. Other threads
+        run meanwhile. Raises as Engine.run(), and Error with the code of a cancelled run.
+        """
+
+    def cancel(self) -> None:
+        """
+        Asks the run to end early, from any thread. wait() then raises Error, or gives
+        the outputs if the engine finished.
+        """
+
+    @property
+    def times(self) -> tuple[float, float]:
+        """Seconds in the queue and in the engine; zeros before wait()."""
+
 class Engine:
     """
-    A model file, run by the C++ engine with OpenVINO, whose libraries are those of the
-    package openvino: `pip install halyard-vision[openvino]`. May be used from several threads
-    at once. A child of fork() can use no engine if its parent had opened one.
+    A model file, run by the C++ engine with OpenVINO, ONNX Runtime and others, whose libraries
+    are those of their packages: `pip install halyard-vision[openvino]`, or [onnxruntime]. May be
+    used from several threads at once. A child of fork() can use no engine if its parent had opened one.
     """
 
-    def __init__(self, path: str | os.PathLike[str], device: str = "CPU", threads: int = 0) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        device: str = "CPU",
+        threads: int = 0,
+        *,
+        engine: str = "",
+        requests: int = 0,
+        batch: int = 1,
+        delegate: str | os.PathLike[str] | None = None,
+        settings: dict[str, str] | None = None,
+    ) -> None:
         """
         Args:
-            path: of an .onnx, .tflite or .xml file.
-            device: OpenVINO's name.
+            path: of an .onnx, .tflite or .xml file, or of a plugin's.
+            device: the engine's name of it.
             threads: of inference; 0: the engine's choice.
+            engine: "openvino", "onnxruntime", "tflite"...; "": the first that opens it.
+            requests: most runs in flight, with their living results; 0: no limit.
+            batch: images per run, where the model leaves it open.
+            delegate: shared object of TFLite's external delegate.
+            settings: the engine's own, by its names.
 
-        Raises MissingFileError, DataError (the file is not a model) and UnsupportedError
-        (no OpenVINO: the message tells what to install).
+        Raises MissingFileError, DataError (the file is not a model), ValueError (no such engine)
+        and UnsupportedError (nothing opens it: the message tells what to install).
         """
+
+    @property
+    def name(self) -> str:
+        """"openvino"."""
 
     @property
     def runtime(self) -> str:
@@ -3916,6 +3960,17 @@ class Engine:
         and dtypes, read without a copy; leading axes of 1 may be missing. The interpreter is
         released. The result is in the engine's memory, alive as long as the tensors.
         """
+
+    def submit(self, inputs: Any) -> InferenceRequest:
+        """
+        Begins a run as run() does, and returns. The inputs must not change before its end.
+        """
+
+    def make_inputs(self) -> list[Tensor]:
+        """New tensors for all inputs; of a batch, batch(n) is image n."""
+
+    def warm_up(self, runs: int = 1) -> None:
+        """Makes the requests and runs each of them on zeros."""
 
     def __repr__(self) -> str: ...
 

@@ -13,9 +13,8 @@ import numpy as np
 
 from . import _core
 from ._calls import helpful
-from ._core import Decoder, ImageProcessor, ModelDescription, Placement, Tensor
+from ._core import Decoder, Engine, ImageProcessor, ModelDescription, Placement, Tensor
 from ._detections import Detections
-from ._engines import engine_of
 from ._enums import Fit, LetterboxRule, Nms, PixelFormat
 from ._errors import UnsupportedError
 from ._errors import invalid_argument as _wrong
@@ -53,7 +52,7 @@ class Model:
             the model.
         description: meaning of the outputs: a ModelDescription, a document's path, or a dict; None:
             from the model's metadata or its outputs' shapes.
-        device, threads: of the engine: "CPU", "GPU"...; 0: as many as it chooses.
+        device, threads: of the named engine, or the first that opens the file.
         layout, dtype: of the array that engine takes; None: "nchw", "float32".
 
     The input is the upright image, letterboxed by Ultralytics' rule for prediction (grey 114); for
@@ -91,7 +90,8 @@ class Model:
             raise UnsupportedError(f"model: {self.path!r} holds weights for PyTorch; export it "
                                    f"first: `yolo export model={self.path} format=onnx`",
                                    "unsupported")
-        self._engine = engine_of(model, name, device, threads) if engine is None else None
+        self._engine = (Engine(model, device, threads, engine=name or "")
+                        if model is not None and engine is None else None)
         self._callable = engine
         self._labels = _labels_from(labels)
         self._description = self._described(description)

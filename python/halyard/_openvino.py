@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads OpenVINO's libraries from the package openvino. The engine's shared object, which is
-beside the library and links them, then finds them loaded."""
+"""Loads engines' libraries from their Python packages, openvino and onnxruntime. The library, which
+looks for them by name, then finds them loaded."""
 from __future__ import annotations
 
 import ctypes
@@ -10,35 +10,44 @@ import pathlib
 from typing import List, Optional
 
 INSTALL = "pip install halyard-vision[openvino]"
+# Package, folder in it, its library's files, and the variable that takes precedence.
+PACKAGES = (("openvino", "libs", "libopenvino.so*", "HALYARD_OPENVINO_DIR"),
+            ("onnxruntime", "capi", "libonnxruntime.so*", "HALYARD_ONNXRUNTIME_DIR"))
 _loaded: List[ctypes.CDLL] = []
+_seen: List[str] = []
 
 
-def folder() -> Optional[str]:
+def folder(package: str = "openvino", inner: str = "libs",
+           files: str = "libopenvino.so*") -> Optional[str]:
     """The package's folder of libraries; None if it is not installed."""
     try:
-        spec = importlib.util.find_spec("openvino")
+        spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):
         return None
     for place in (spec.submodule_search_locations or ()) if spec else ():
-        libs = pathlib.Path(place, "libs")
-        if any(libs.glob("libopenvino.so*")):
+        libs = pathlib.Path(place, inner)
+        if any(libs.glob(files)):
             return str(libs)
     return None
 
 
-def prepare() -> None:
-    """Loads the package's library, once. HALYARD_OPENVINO_DIR takes precedence."""
-    if _loaded or os.environ.get("HALYARD_OPENVINO_DIR"):
-        return
-    libs = folder()
-    if libs is None:
-        return
-    for path in sorted(pathlib.Path(libs).glob("libopenvino.so*")):
-        try:
-            _loaded.append(ctypes.CDLL(str(path)))  # RTLD_LOCAL: keeps its names private
-            return
-        except OSError:
+def prepare(engine: str = "openvino") -> bool:
+    """Loads the library of a package, once, or of all packages (""). Whether it has loaded one."""
+    before = len(_loaded)
+    for package, inner, files, variable in PACKAGES:
+        if engine not in ("", package) or package in _seen or os.environ.get(variable):
             continue
+        libs = folder(package, inner, files)
+        if libs is None:
+            continue
+        for path in sorted(pathlib.Path(libs).glob(files)):
+            try:
+                _loaded.append(ctypes.CDLL(str(path)))  # RTLD_LOCAL: keeps its names private
+                _seen.append(package)
+                break
+            except OSError:
+                continue
+    return len(_loaded) > before
 
 
 def explain(what: str, is_unsupported: bool) -> str:

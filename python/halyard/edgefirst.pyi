@@ -54,6 +54,7 @@ from halyard import Frame as Frame
 from halyard import Frames as Frames
 from halyard import Image as Image
 from halyard import ImageInfo as ImageInfo
+from halyard import InferenceRequest as InferenceRequest
 from halyard import InvalidArgumentError as InvalidArgumentError
 from halyard import LetterboxRule as LetterboxRule
 from halyard import MaskResolution as MaskResolution

@@ -14,12 +14,13 @@
 namespace halyard {
 namespace {
 
-constexpr std::array<std::string_view, 20> names = {
+constexpr std::array<std::string_view, 24> names = {
     "TENSOR_FORCE_MEM",  "TENSOR_DMA_HEAP", "DISABLE_G2D",    "DISABLE_GL",
     "DISABLE_CPU",       "FORCE_BACKEND",   "FORCE_TRANSFER", "OPENGL_RENDERSURFACE",
     "PROTO_COMPUTE",     "TESTDATA_DIR",    "COLORIMETRY",    "NV_CONVERT_PATH",
     "ALLOW_SOFTWARE_GL", "OPENVINO_DIR",    "G2D_LIBRARY",    "LOG",
-    "SHM_DIR",           "SHM_GROUP",       "NAMESPACE",      "SHADER_CACHE"};
+    "SHM_DIR",           "SHM_GROUP",       "NAMESPACE",      "SHADER_CACHE",
+    "ONNXRUNTIME_DIR",   "TFLITE_LIBRARY",  "LITERT_DIR",     "ENGINE_PLUGINS"};
 
 std::optional<std::string> read(std::string_view name) {
   for (const char* prefix : {"HALYARD_", "EDGEFIRST_"}) {
@@ -35,6 +36,13 @@ std::optional<std::string> read_word(std::string_view name) {
   if (!value || value->empty()) return std::nullopt;
   std::transform(value->begin(), value->end(), value->begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return value;
+}
+
+// As written; an empty value counts as none.
+std::optional<std::string> read_text(std::string_view name) {
+  auto value = read(name);
+  if (value && value->empty()) value.reset();
   return value;
 }
 
@@ -87,16 +95,16 @@ Environment read_environment() {
   e.colorimetry = read_word("COLORIMETRY");
   e.nv_convert_path = read_word("NV_CONVERT_PATH");
   e.allow_software_gl = read_flag("ALLOW_SOFTWARE_GL");
-  e.shader_cache = read("SHADER_CACHE");
-  if (e.shader_cache && e.shader_cache->empty()) e.shader_cache.reset();
+  e.shader_cache = read_text("SHADER_CACHE");
   e.cache_home = read_cache_home();
-  e.openvino_dir = read("OPENVINO_DIR");
-  if (e.openvino_dir && e.openvino_dir->empty()) e.openvino_dir.reset();
-  e.g2d_library = read("G2D_LIBRARY");
-  if (e.g2d_library && e.g2d_library->empty()) e.g2d_library.reset();
+  e.openvino_dir = read_text("OPENVINO_DIR");
+  e.onnxruntime_dir = read_text("ONNXRUNTIME_DIR");
+  e.tflite_library = read_text("TFLITE_LIBRARY");
+  e.litert_dir = read_text("LITERT_DIR");
+  e.engine_plugins = read_list("ENGINE_PLUGINS");
+  e.g2d_library = read_text("G2D_LIBRARY");
   e.testdata_dir = read("TESTDATA_DIR");
-  e.shm_dir = read("SHM_DIR");
-  if (e.shm_dir && e.shm_dir->empty()) e.shm_dir.reset();
+  e.shm_dir = read_text("SHM_DIR");
   e.shm_group = read("SHM_GROUP");
   if (e.shm_group && e.shm_group->empty()) e.shm_group.reset();
   e.namespace_name = read("NAMESPACE");

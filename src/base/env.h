@@ -29,6 +29,10 @@ struct Environment {
   std::optional<std::string> shader_cache;  ///< as written, never empty
   std::optional<std::string> cache_home;    ///< the user's folder of caches, absolute
   std::optional<std::string> openvino_dir;  ///< as written, never empty
+  std::optional<std::string> onnxruntime_dir;
+  std::optional<std::string> tflite_library;
+  std::optional<std::string> litert_dir;
+  std::vector<std::string> engine_plugins;  ///< as written
   std::optional<std::string> g2d_library;   ///< as written, never empty
   std::optional<std::string> testdata_dir;
   std::optional<std::string> shm_dir;  ///< as written, never empty, as the two below

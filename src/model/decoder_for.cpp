@@ -4,7 +4,7 @@
 
 #include "halyard/model.h"
 #include "model/engine.h"
-#include "model/session.h"
+#include "model/runtime.h"
 
 namespace halyard {
 

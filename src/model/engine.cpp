@@ -16,14 +16,19 @@
 #include "halyard/trace.h"
 #include "model/engine.h"
 #include "model/file_metadata.h"
-#include "model/session.h"
+#include "model/load.h"
 
 namespace halyard {
 
-std::optional<model::FileKind> model::file_kind(const std::string& path) {
+std::string model::extension_of(const std::string& path) {
   std::string extension = std::filesystem::path(path).extension().string();
   for (char& c : extension)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return extension;
+}
+
+std::optional<model::FileKind> model::file_kind(const std::string& path) {
+  const std::string extension = extension_of(path);
   if (extension == ".onnx") return FileKind::onnx;
   if (extension == ".tflite") return FileKind::tflite;
   if (extension == ".xml") return FileKind::ir;
@@ -32,10 +37,13 @@ std::optional<model::FileKind> model::file_kind(const std::string& path) {
 
 struct HALYARD_LOCAL Engine::Impl {
   std::string path;
+  unsigned requests = 0;
   model::Loaded loaded;
 };
 
 namespace {
+
+constexpr std::size_t max_batch = 65536;
 
 Status check_file(const std::string& path, const EngineOptions& options) {
   struct stat info {};
@@ -43,13 +51,13 @@ Status check_file(const std::string& path, const EngineOptions& options) {
   if (!S_ISREG(info.st_mode))
     return fail(Errc::invalid_argument, "model must be a regular file", "{}", path);
   if (::access(path.c_str(), R_OK) != 0) return fail_os("model file cannot be opened", errno, path);
-  if (!model::file_kind(path))
-    return fail(Errc::unsupported, "model file must be .onnx, .tflite or .xml", "{}", path);
   if (info.st_size == 0) return fail(Errc::malformed, "model file is empty", "{}", path);
   const auto bytes = static_cast<std::size_t>(info.st_size);
   if (bytes > options.max_file_bytes)
     return fail(Errc::invalid_argument, "model file is larger than max_file_bytes",
                 "{}: {} bytes, at most {}", path, bytes, options.max_file_bytes);
+  if (options.batch == 0 || options.batch > max_batch)
+    return fail(Errc::invalid_argument, "batch: must be 1..65536", "{}", options.batch);
   return {};
 }
 
@@ -63,23 +71,47 @@ std::span<const std::size_t> without_leading_ones(std::span<const std::size_t> s
   return shape;
 }
 
-Status check_input(const Tensor& input, const TensorSpec& spec, std::size_t index) {
-  if (input.is_empty())
-    return fail(Errc::invalid_argument, "input of the model has no bytes", "input {} '{}'", index,
-                spec.name);
-  if (input.dtype() != spec.dtype)
-    return fail(Errc::invalid_argument, "input dtype must be the model's",
-                "input {} '{}' is {}, the model takes {}", index, spec.name,
-                to_string(input.dtype()), to_string(spec.dtype));
-  const auto have = without_leading_ones(input.shape());
+/// `kind`: "input" or "output".
+Status check_tensor(const Tensor& tensor, const TensorSpec& spec, const char* kind,
+                    std::size_t index) {
+  if (tensor.is_empty())
+    return fail(Errc::invalid_argument, "tensor for the model has no bytes", "{} {} '{}'", kind,
+                index, spec.name);
+  if (tensor.dtype() != spec.dtype)
+    return fail(Errc::invalid_argument, "dtype of a tensor must be the model's",
+                "{} {} '{}' is {}, the model takes {}", kind, index, spec.name,
+                to_string(tensor.dtype()), to_string(spec.dtype));
+  const auto have = without_leading_ones(tensor.shape());
   const auto want = without_leading_ones(spec.shape);
   if (!std::equal(have.begin(), have.end(), want.begin(), want.end()))
-    return fail(Errc::invalid_argument, "input shape must be the model's",
-                "input {} '{}' is {}, the model takes {}", index, spec.name,
-                shape_text(input.shape()), shape_text(spec.shape));
-  if (!input.layout().is_contiguous())
-    return fail(Errc::unsupported, "input of the model must be contiguous", "input {} '{}'", index,
-                spec.name);
+    return fail(Errc::invalid_argument, "shape of a tensor must be the model's",
+                "{} {} '{}' is {}, the model takes {}", kind, index, spec.name,
+                shape_text(tensor.shape()), shape_text(spec.shape));
+  if (!tensor.layout().is_contiguous())
+    return fail(Errc::unsupported, "tensors for the model must be contiguous", "{} {} '{}'", kind,
+                index, spec.name);
+  return {};
+}
+
+Status check_tensors(std::span<const Tensor> tensors, std::span<const TensorSpec> specs,
+                     const char* kind) {
+  if (tensors.size() != specs.size())
+    return fail(Errc::invalid_argument, "count of tensors differs from the model's",
+                "{} given, the model has {} {}s", tensors.size(), specs.size(), kind);
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    HALYARD_RETURN_IF_ERROR(check_tensor(tensors[i], specs[i], kind, i));
+  return {};
+}
+
+/// No output may share bytes with another tensor of the run.
+Status check_apart(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (const auto tensors : {inputs, outputs.first(i)})
+      for (const Tensor& other : tensors)
+        if (aliases(outputs[i], other))
+          return fail(Errc::invalid_argument, "output shares bytes with another tensor of the run",
+                      "output {}", i);
+  }
   return {};
 }
 
@@ -116,6 +148,13 @@ std::optional<PixelFormat> image_format(DType dtype, std::span<const std::size_t
   return is_planar ? PixelFormat::planar_rgba : PixelFormat::rgba;
 }
 
+std::optional<PixelFormat> item_format_of(const TensorSpec& spec) {
+  if (spec.format || spec.shape.empty()) return spec.format;
+  std::vector<std::size_t> one = spec.shape;
+  one[0] = 1;
+  return image_format(spec.dtype, one);
+}
+
 }  // namespace model
 
 Engine::Engine(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -133,10 +172,14 @@ Result<Engine> Engine::open(const std::string& path, const EngineOptions& option
   HALYARD_TRY(auto loaded, model::load(path, options, std::move(metadata)));
   auto impl = std::make_unique<Impl>();
   impl->path = path;
+  impl->requests = options.requests;
   impl->loaded = std::move(loaded);
   return Engine(std::move(impl));
 }
 
+const std::string& Engine::name() const noexcept {
+  return impl_->loaded.name;
+}
 const std::string& Engine::runtime() const noexcept {
   return impl_->loaded.runtime;
 }
@@ -152,8 +195,10 @@ std::span<const TensorSpec> Engine::outputs() const noexcept {
 
 Size Engine::input_size() const noexcept {
   for (const TensorSpec& spec : inputs()) {
-    if (!spec.format) continue;
-    const auto extent = image_extent(*spec.format, spec.shape);
+    const auto format = model::item_format_of(spec);
+    if (!format) continue;
+    const auto item = std::span(spec.shape).subspan(1);
+    const auto extent = image_extent(*format, item);
     if (extent) return {std::int32_t(extent->width), std::int32_t(extent->height)};
   }
   return {};
@@ -171,16 +216,50 @@ std::vector<std::string> Engine::labels() const {
 Result<std::vector<Tensor>> Engine::run(std::span<const Tensor> tensors) {
   trace::Span span("model.run");
   span.arg("runtime", std::string_view(runtime())).arg("inputs", tensors.size());
-  if (tensors.size() != inputs().size())
-    return fail(Errc::invalid_argument, "count of inputs differs from the model's",
-                "{} given, the model takes {}", tensors.size(), inputs().size());
-  for (std::size_t i = 0; i < tensors.size(); ++i)
-    HALYARD_RETURN_IF_ERROR(check_input(tensors[i], inputs()[i], i));
-  return impl_->loaded.session->run(tensors);
+  HALYARD_RETURN_IF_ERROR(check_tensors(tensors, inputs(), "input"));
+  return impl_->loaded.session->run(tensors, {});
 }
 
-std::vector<std::string> available_engines() {
-  return {model::describe_runtime()};
+Status Engine::run_into(std::span<const Tensor> tensors, std::span<const Tensor> results) {
+  trace::Span span("model.run");
+  span.arg("runtime", std::string_view(runtime())).arg("inputs", tensors.size());
+  HALYARD_RETURN_IF_ERROR(check_tensors(tensors, inputs(), "input"));
+  HALYARD_RETURN_IF_ERROR(check_tensors(results, outputs(), "output"));
+  HALYARD_RETURN_IF_ERROR(check_apart(tensors, results));
+  HALYARD_RETURN_IF_ERROR(impl_->loaded.session->run(tensors, results));
+  return {};
+}
+
+Result<InferenceRequest> Engine::submit(std::span<const Tensor> tensors,
+                                        std::span<const Tensor> results) {
+  trace::Span span("model.submit");
+  span.arg("runtime", std::string_view(runtime())).arg("inputs", tensors.size());
+  HALYARD_RETURN_IF_ERROR(check_tensors(tensors, inputs(), "input"));
+  if (!results.empty()) {
+    HALYARD_RETURN_IF_ERROR(check_tensors(results, outputs(), "output"));
+    HALYARD_RETURN_IF_ERROR(check_apart(tensors, results));
+  }
+  HALYARD_TRY(auto lease, impl_->loaded.session->submit(tensors, results));
+  return InferenceRequest(std::move(lease));
+}
+
+Result<std::vector<Tensor>> Engine::make_inputs() const {
+  return impl_->loaded.session->make_inputs();
+}
+
+Status Engine::warm_up(unsigned runs) {
+  HALYARD_TRY(const auto zeros, make_inputs());
+  const unsigned count = std::max(impl_->requests, 1U);
+  for (unsigned i = 0; i < runs; ++i) {
+    std::vector<InferenceRequest> flying;
+    for (unsigned k = 0; k < count; ++k) {
+      HALYARD_TRY(auto one, submit(zeros));
+      flying.push_back(std::move(one));
+    }
+    for (InferenceRequest& one : flying)
+      HALYARD_RETURN_IF_ERROR(one.wait());
+  }
+  return {};
 }
 
 }  // namespace halyard

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "halyard/describe.h"
-#include "model/session.h"
+#include "halyard/model.h"
+#include "model/runtime.h"
 
 namespace halyard::model {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "halyard/tensor.h"
-#include "model/session.h"
+#include "model/runtime.h"
 
 namespace halyard::model {
 

@@ -276,9 +276,33 @@ TEST(Engine, checks_the_file_before_it_reads_it) {
                Errc::invalid_argument, "at most 10");
 }
 
-TEST(Engine, lists_what_the_build_has) {
-  ASSERT_EQ(available_engines().size(), 1U);
-  EXPECT_EQ(available_engines()[0].substr(0, 8), "openvino");
+TEST(Engine, lists_all_engines_in_the_order_of_trying) {
+  const auto lines = available_engines();
+  const auto infos = engines();
+  ASSERT_EQ(lines.size(), infos.size());
+  ASSERT_GE(infos.size(), 1U);
+  EXPECT_EQ(infos[0].name, "openvino");
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    EXPECT_TRUE(lines[i].starts_with(infos[i].name)) << lines[i];
+    EXPECT_FALSE(infos[i].extensions.empty()) << infos[i].name;
+    EXPECT_EQ(infos[i].version.empty(), !infos[i].usable) << infos[i].name;
+    EXPECT_EQ(infos[i].devices.empty(), !infos[i].usable) << infos[i].name;
+    EXPECT_TRUE(infos[i].usable || lines[i].find(infos[i].install) != std::string::npos);
+  }
+}
+
+TEST(Engine, names_the_engines_when_one_is_asked_for_that_does_not_exist) {
+  const std::string path = write_model("named.onnx", {});
+  EXPECT_FAILS(Engine::open(path, {.engine = "openvno"}), Errc::invalid_argument, "openvino");
+  EXPECT_FAILS(Engine::open(path, {.engine = "openvno"}), Errc::invalid_argument, "'openvno'");
+}
+
+TEST(Engine, refuses_options_that_an_engine_does_not_take) {
+  const std::string path = write_model("options.onnx", {});
+  EXPECT_FAILS(Engine::open(path, {.engine = "openvino", .delegate = "/x.so"}), Errc::unsupported,
+               "delegate: ");
+  EXPECT_FAILS(Engine::open(path, {.batch = 0}), Errc::invalid_argument, "1..65536");
+  EXPECT_FAILS(Engine::open(path, {.batch = 65537}), Errc::invalid_argument, "1..65536");
 }
 
 }  // namespace

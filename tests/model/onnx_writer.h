@@ -41,6 +41,7 @@ struct OnnxModel {
   std::vector<std::int64_t> shape{1, 3, 4, 6};  ///< -1: dynamic
   std::vector<std::pair<std::string, std::string>> metadata{};
   std::vector<std::string> files{};  ///< each holds the values of one tensor
+  std::string domain{};              ///< of the operator
 };
 
 inline Message tensor_info(const std::string& name, const std::vector<std::int64_t>& shape) {
@@ -59,7 +60,9 @@ inline Message tensor_info(const std::string& name, const std::vector<std::int64
 
 /// ModelProto: ir_version 1, graph 7, opset_import 8, metadata_props 14.
 inline std::string onnx_bytes(const OnnxModel& model) {
-  const Message node = Message().text(1, "images").text(2, "output0").text(4, model.op);
+  Message node;
+  node.text(1, "images").text(2, "output0").text(4, model.op);
+  if (!model.domain.empty()) node.text(7, model.domain);
   Message graph;
   graph.nested(1, node).text(2, "g");
   for (const std::string& file : model.files) {
@@ -71,6 +74,7 @@ inline std::string onnx_bytes(const OnnxModel& model) {
   graph.nested(12, tensor_info("output0", model.shape));
   Message file;
   file.number(1, 8).nested(7, graph).nested(8, Message().text(1, "").number(2, 13));
+  if (!model.domain.empty()) file.nested(8, Message().text(1, model.domain).number(2, 1));
   for (const auto& [key, value] : model.metadata)
     file.nested(14, Message().text(1, key).text(2, value));
   return file.bytes();

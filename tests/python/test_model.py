@@ -174,10 +174,10 @@ def test_engines_have_names():
 
 
 ONNXRUNTIME = """
-from halyard import _engines
-_engines.prepare_onnxruntime()
-_engines.prepare_onnxruntime()
-print([library._name for library in _engines._loaded])
+from halyard import _openvino as packages
+packages.prepare("onnxruntime")
+packages.prepare("onnxruntime")
+print([library._name for library in packages._loaded])
 """
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard doctor: reports what works on this machine, and why the rest does not.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <hwy/targets.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -113,14 +114,18 @@ void check_simd(Findings& findings) {
   findings.push_back({"cpu", "threads", true, std::to_string(std::thread::hardware_concurrency())});
 }
 
+/// An engine that cannot be used: why, and the command that brings it.
 void check_engines(Findings& findings) {
-  for (const std::string& line : available_engines()) {
-    const std::size_t colon = line.find(": ");
-    const std::string remark = colon == std::string::npos ? "" : line.substr(colon + 2);
-    const bool works = line.find("not in this build") == std::string::npos &&
-                       line.find("does not start") == std::string::npos &&
-                       line.find("not loaded") == std::string::npos;
-    findings.push_back({"engine", line.substr(0, colon), works, remark});
+  for (const EngineInfo& engine : engines()) {
+    if (engine.usable) {
+      findings.push_back({"engine", engine.name, true,
+                          fmt::format("{}: {}", engine.version, fmt::join(engine.devices, ", "))});
+      continue;
+    }
+    const std::string reason = engine.usable.error().message();
+    findings.push_back(
+        {"engine", engine.name, false,
+         engine.install.empty() ? reason : fmt::format("{}: `{}`", reason, engine.install)});
   }
 }
 

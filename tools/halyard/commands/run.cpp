@@ -287,10 +287,7 @@ void add_run(CLI::App& app, Action& action) {
   sub->add_option("--labels", detector.labels, "Class names, one a line; default: the model's own");
   sub->add_option("--config", detector.config, "Description of the outputs (.json, .yaml)");
   add_preset_options(*sub, options->preset, "hal's input, score 0.25, IoU 0.45");
-  sub->add_option("--device", detector.engine.device, "Device of the engine")
-      ->capture_default_str();
-  sub->add_option("--threads", detector.engine.threads, "Inference threads; 0: the engine's choice")
-      ->check(CLI::Range(0, 1024));
+  add_engine_options(*sub, detector.engine);
   sub->add_flag("--track", options->is_tracking, "Give objects identities over frames");
   sub->add_option("--track-score", options->tracking.high_score, "Least score that starts a track")
       ->check(CLI::Range(0.0, 1.0))

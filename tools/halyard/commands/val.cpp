@@ -194,8 +194,7 @@ void add_model_options(CLI::App& sub, ModelRun& model) {
   sub.add_option("--config", detector.config, "Description of the outputs (.json, .yaml)");
   model.preset.preset = Preset::ultralytics_val();
   add_preset_options(sub, model.preset, "ultralytics-val");
-  sub.add_option("--threads", detector.engine.threads, "Inference threads; 0: the engine's choice")
-      ->check(CLI::Range(0, 1024));
+  add_engine_options(sub, detector.engine);
   sub.add_flag("-q,--quiet", model.is_quiet, "No progress bar");
 }
 

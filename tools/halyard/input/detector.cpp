@@ -2,6 +2,7 @@
 #include "input/detector.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -41,6 +42,15 @@ bool find_labels(const DetectorOptions& options, PipelineModel& model) {
 }
 
 }  // namespace
+
+void add_engine_options(CLI::App& sub, EngineOptions& engine) {
+  sub.add_option("--engine", engine.engine,
+                 "openvino, onnxruntime, tflite, or a plugin's name; default: the first that opens "
+                 "the model");
+  sub.add_option("--device", engine.device, "Device of the engine")->capture_default_str();
+  sub.add_option("--threads", engine.threads, "Inference threads; 0: the engine's choice")
+      ->check(CLI::Range(0, 1024));
+}
 
 std::optional<PipelineModel> open_model(const DetectorOptions& options) {
   auto engine = Engine::open(options.model, options.engine);

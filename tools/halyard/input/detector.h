@@ -9,7 +9,14 @@
 #include "halyard/pipeline.h"
 #include "halyard/preset.h"
 
+namespace CLI {
+class App;
+}
+
 namespace halyard::tool {
+
+/// `--engine`, `--device` and `--threads`, for commands that run a network.
+void add_engine_options(CLI::App& sub, EngineOptions& engine);
 
 struct DetectorOptions {
   std::string model;
