@@ -209,9 +209,7 @@ def package():
     import halyard
 
     lines, known = ["__version__: str"], {"__version__"}
-    modules = [item for name, item in sorted(vars(halyard).items())
-               if name.startswith("_") and getattr(item, "__package__", None) == "halyard"]
-    for module in modules:
+    for module in sorted((halyard._core, *halyard._modules), key=lambda each: each.__name__):
         # Only the module's own names; imported names belong to the module that defines them.
         own = getattr(module, "__all__", vars(module))
         found = sorted({name for name in halyard.__all__ if name in own} - known)

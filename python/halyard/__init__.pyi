@@ -6,6 +6,8 @@ from halyard import horus as horus
 from halyard import typing as typing
 from halyard._frames import open as open
 __version__: str
+from halyard._boxes import Boxes as Boxes
+from halyard._boxes import Probs as Probs
 from halyard._core import ActiveTrackInfo as ActiveTrackInfo
 from halyard._core import AttributeList as AttributeList
 from halyard._core import BufferLock as BufferLock
@@ -150,6 +152,7 @@ __all__ = [
     "AccessError",
     "ActiveTrackInfo",
     "AttributeList",
+    "Boxes",
     "BufferLock",
     "BufferOperation",
     "BufferPlan",
@@ -209,6 +212,7 @@ __all__ = [
     "Placement",
     "PointCloud",
     "PointField",
+    "Probs",
     "ProtoData",
     "ProtoDetections",
     "Quantization",

@@ -79,6 +79,16 @@ class Detection:
         items = self._of._mask_items
         return None if items is None else whole(items[self._row], self._of._frame("mask"))
 
+    if not TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any:
+            hint = {"boxes": "iteration over a Result gives its objects; model(image) gives one "
+                             "Result, model([image]) a list of them",
+                    "conf": "write found.confidence", "cls": "write found.class_id",
+                    "id": "write found.tracker_id", "class_name": "write found.name"}
+            hint["plot"] = hint["masks"] = hint["save"] = hint["boxes"]
+            more = f"; {hint[name]}" if name in hint else ""
+            raise AttributeError(f"Detection has no attribute {name!r}{more}")
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Detection):
             return NotImplemented

@@ -2,8 +2,8 @@
 """Detections: the objects found in one image, as arrays with one row for each object."""
 from __future__ import annotations
 
-from typing import (TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple,
-                    Union, overload)
+from typing import (TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union,
+                    overload)
 
 import numpy as np
 
@@ -13,50 +13,26 @@ from ._detection import Detection
 from ._errors import invalid_argument as _wrong
 from ._exports import Exports
 from ._mask_items import CutMask, Mask, WholeMask, is_same, part_of, paste
+from ._plots import Plots
+from ._rows import Names, as_index, is_equal, names_from, rows_from
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Self
 
 __all__ = ["Detections"]
 
 Size = Tuple[int, int]
-Names = Union[Sequence[str], Mapping[int, str], None]
 Index = Union[slice, Sequence[int], Sequence[bool], "NDArray[Any]"]
 _UNITS = ("pixels", "source", "fractions", None)
 # Arrays with one row for each object.
 _ROWS = ("xyxy", "confidence", "class_id", "tracker_id", "tracker_uuid", "keypoints", "obb",
          "is_coasting")
+_store = object.__setattr__
 _OF_IMAGE = ("names", "unit", "size", "top_classes", "top_scores", "class_scores")
 
 
-def names_from(names: Names) -> Optional[Tuple[str, ...]]:
-    """Names of classes by index, from a list, or from a dict as in Ultralytics."""
-    if names is None:
-        return None
-    if isinstance(names, str):
-        raise TypeError("names: must be a list or dict of class names, not a str")
-    if isinstance(names, Mapping):
-        last = max(names, default=-1)
-        return tuple(str(names.get(i, f"class {i}")) for i in range(last + 1))
-    return tuple(str(name) for name in names)
-
-
-def _rows(name: str, value: Any, dtype: Any, shape: Sequence[Optional[int]]) -> NDArray[Any]:
-    try:
-        array = np.asarray(value, dtype)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name}: must be an array of numbers ({error})") from None
-    if array.size == 0 and array.ndim < len(shape):
-        array = array.reshape([0, *(extent or 0 for extent in shape[1:])])
-    if array.ndim != len(shape) or any(want not in (None, got)
-                                       for want, got in zip(shape, array.shape)):
-        wanted = ", ".join("N" if i == 0 and extent is None else "?" if extent is None else
-                           str(extent) for i, extent in enumerate(shape))
-        raise _wrong(f"{name}: must have the shape ({wanted}), not {array.shape}")
-    return array
-
-
-class Detections(Exports):
+class Detections(Exports, Plots):
     """N objects of one image, best first if a decoder gave them.
 
     - xyxy: float32 (N, 4), left, top, right, bottom in the unit that ``unit`` names;
@@ -74,12 +50,14 @@ class Detections(Exports):
 
     ``d[2]`` and iteration give items; slices, lists of indices and bool arrays give Detections:
     ``d[d.confidence > 0.5]``, ``d[d.class_id == 0]``. ``a + b`` joins. Fields of an object cannot
-    be set: ``d.replace(names=...)`` makes another one.
+    be set: ``d.replace(names=...)`` makes another one. What a Model gives is a Result: Detections
+    with their image.
 
     A decode gives this one object. ``boxes, scores, classes, masks = ...`` is for
     ``halyard.edgefirst``; here it unpacks items, which works only if there are four of them."""
 
     __slots__ = (*_ROWS, *_OF_IMAGE, "_mask_items", "_whole", "_input_dims")
+    _all: Tuple[str, ...] = __slots__
 
     xyxy: NDArray[np.float32]
     confidence: NDArray[np.float32]
@@ -108,11 +86,11 @@ class Detections(Exports):
                  size: Optional[Size] = None) -> None:
         """Raises ValueError for arrays of other shapes, and names the argument. Default of
         ``confidence`` is 1, of ``class_id`` 0. Masks are bool (N, H, W) and give the size."""
-        boxes = _rows("xyxy", xyxy, np.float32, (None, 4))
+        boxes = rows_from("xyxy", xyxy, np.float32, (None, 4))
         count = len(boxes)
 
         def rows(name: str, value: Any, dtype: Any, *shape: Optional[int]) -> Any:
-            return None if value is None else _rows(name, value, dtype, (count, *shape))
+            return None if value is None else rows_from(name, value, dtype, (count, *shape))
 
         if unit not in _UNITS:
             raise _wrong('unit: must be "source", "pixels", "fractions" or None, not '
@@ -135,20 +113,25 @@ class Detections(Exports):
             _mask_items=None if pixels is None else [WholeMask(mask) for mask in pixels])
 
     def _set(self, **values: Any) -> None:
-        for name in self.__slots__:
-            object.__setattr__(self, name, values.get(name))
+        for name in self._all:
+            _store(self, name, values.get(name))
 
     def _fields(self) -> Dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in self._all}
+
+    @property
+    def _bare(self) -> Detections:
+        """The detections that items refer to; of a Result without its image."""
+        return self
 
     @classmethod
-    def _of(cls, **values: Any) -> Detections:
+    def _of(cls, **values: Any) -> Self:
         """From fields that are already checked."""
         made = object.__new__(cls)
         made._set(**values)
         return made
 
-    def _with(self, **changes: Any) -> Detections:
+    def _with(self, **changes: Any) -> Self:
         return self._of(**{**self._fields(), "_whole": None, **changes})
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -156,20 +139,20 @@ class Detections(Exports):
                              f"d.replace({name}=...) makes another one")
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return _restored, (self._fields(),)
+        return _restored, (type(self), self._fields())
 
     if not TYPE_CHECKING:
         def __getattr__(self, name: str) -> Any:
             instead = {"boxes": "xyxy", "scores": "confidence", "classes": "class_id",
                        "rotated": "obb", "mask": "masks", "tracks": "tracker_id"}.get(name)
             hint = f"; write d.{instead}" if instead else ""
-            raise AttributeError(f"Detections has no attribute {name!r}{hint}")
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{hint}")
 
     @classmethod
     def empty(cls, *, names: Names = None, unit: Optional[str] = "source",
               size: Optional[Size] = None) -> Detections:
         """No objects."""
-        return cls(np.zeros((0, 4), np.float32), names=names, unit=unit, size=size)
+        return Detections(np.zeros((0, 4), np.float32), names=names, unit=unit, size=size)
 
     @property
     def input_dims(self) -> Optional[Size]:
@@ -191,6 +174,12 @@ class Detections(Exports):
         """Centre, width, height: float32 (N, 4). A copy."""
         boxes = self.xyxy
         return np.concatenate([(boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2]], 1)
+
+    @property
+    def box_area(self) -> NDArray[np.float32]:
+        """Width times height of each box: float32 (N,)."""
+        area: NDArray[np.float32] = np.prod(self.xyxy[:, 2:] - self.xyxy[:, :2], axis=1)
+        return area
 
     @property
     def class_names(self) -> List[str]:
@@ -228,12 +217,13 @@ class Detections(Exports):
         return len(self.xyxy)
 
     def __iter__(self) -> Iterator[Detection]:
-        return (Detection(self, row) for row in range(len(self)))
+        of = self._bare
+        return (Detection(of, row) for row in range(len(of)))
 
     @overload
     def __getitem__(self, index: int) -> Detection: ...
     @overload
-    def __getitem__(self, index: Index) -> Detections: ...
+    def __getitem__(self, index: Index) -> Self: ...
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, tuple):
@@ -242,8 +232,8 @@ class Detections(Exports):
             row = index.__index__()
             if not -len(self) <= row < len(self):
                 raise IndexError(f"Detections: index {row} of {len(self)} objects")
-            return Detection(self, row % len(self))
-        picked = np.arange(len(self))[_as_index(index, len(self))]
+            return Detection(self._bare, row % len(self))
+        picked = np.arange(len(self))[as_index(index, len(self))]
         changes: Dict[str, Any] = {name: None if (rows := getattr(self, name)) is None
                                    else rows[picked] for name in _ROWS}
         if self._mask_items is not None:
@@ -255,7 +245,7 @@ class Detections(Exports):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Detections):
             return NotImplemented
-        same = all(_equal(getattr(self, name), getattr(other, name))
+        same = all(is_equal(getattr(self, name), getattr(other, name))
                    for name in (*_ROWS, *_OF_IMAGE))
         mine, theirs = self._mask_items, other._mask_items
         if not same or mine is None or theirs is None:
@@ -264,7 +254,7 @@ class Detections(Exports):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def replace(self, **changes: Any) -> Detections:
+    def replace(self, **changes: Any) -> Self:
         """A copy with other values of the constructor's arguments. With another ``xyxy`` its unit
         is not known, unless ``unit`` is given."""
         fields = {name: getattr(self, name) for name in _ARGUMENTS if name != "masks"}
@@ -281,7 +271,7 @@ class Detections(Exports):
             kept["_mask_items"] = self._mask_items
         if made.unit == self.unit:
             kept["_input_dims"] = self._input_dims
-        return made._with(**kept)
+        return self._with(**{**made._fields(), **kept})
 
     def __add__(self, other: Detections) -> Detections:
         if not isinstance(other, Detections):
@@ -308,11 +298,11 @@ class Detections(Exports):
         masks = [part._mask_items for part in parts]
         if all(items is not None for items in masks):
             known["_mask_items"] = [mask for items in masks for mask in items or ()]
-        return cls._of(**known, _input_dims=parts[0]._input_dims)
+        return Detections._of(**known, _input_dims=parts[0]._input_dims)
 
     concatenate = merge
 
-    def with_nms(self, threshold: float = 0.5, class_agnostic: bool = False) -> Detections:
+    def with_nms(self, threshold: float = 0.5, class_agnostic: bool = False) -> Self:
         """A copy without objects that overlap a better one by more than the threshold: of the same
         class, or of any. The overlap is intersection over union, or the probabilistic one for
         oriented boxes. Best first."""
@@ -334,38 +324,16 @@ class Detections(Exports):
                 if getattr(self, name) is not None]
         also += ["masks"] * (self._mask_items is not None)
         extra = f"; {', '.join(also)}" if also else ""
-        return f"Detections({len(self)} in {where}{size}{': ' if said else ''}{said}{extra})"
+        return (f"{type(self).__name__}({len(self)} in {where}{size}{': ' if said else ''}{said}"
+                f"{extra})")
 
 
 _ARGUMENTS = ("xyxy", "confidence", "class_id", "tracker_id", "tracker_uuid", "masks", "keypoints",
               "obb", "names", "unit", "size")
 
 
-def _restored(fields: Dict[str, Any]) -> Detections:
-    return Detections._of(**fields)
-
-
-def _as_index(index: Any, count: int) -> Any:
-    """A slice, or an array of int or bool."""
-    if isinstance(index, slice):
-        return index
-    array = np.asarray(index)
-    if array.size == 0 and array.dtype.kind == "f":
-        array = array.astype(int)
-    if array.dtype.kind not in "iub" or array.ndim != 1:
-        raise TypeError("Detections: an index must be an int, a slice, or a list or array of int "
-                        f"or bool, not {type(index).__name__}")
-    if array.dtype.kind == "b" and len(array) != count:
-        raise IndexError(f"Detections: {len(array)} bools for {count} objects")
-    return array
-
-
-def _equal(a: Any, b: Any) -> bool:
-    if a is None or b is None:
-        return a is b
-    if not isinstance(a, np.ndarray):
-        return bool(a == b)
-    return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+def _restored(kind: type[Detections], fields: Dict[str, Any]) -> Detections:
+    return kind._of(**fields)
 
 
 def decoded(boxes: Any, scores: Any, classes: Any, masks: List[Any], unit: Optional[str],

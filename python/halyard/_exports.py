@@ -76,13 +76,18 @@ class Exports:
         Boxes and keypoints are clipped to its edges.
 
         Raises ValueError for boxes of another unit, or of an input of another size."""
+        found: Detections = self._with(**self._in_source(placement))
+        return found
+
+    def _in_source(self: Any, placement: Placement) -> Dict[str, Any]:
+        """The fields that to_source() changes."""
         check_unit(self, placement)
         of: Detections = self
         if of.unit == "fractions":
             of = of._resized(placement.destination, (1, 1))
         changes: Dict[str, Any] = {"xyxy": placement.to_source(of.xyxy), "unit": "source",
-                                   "size": tuple(placement.source),
-                                   "_input_dims": tuple(placement.destination)}
+                                   "size": placement.source,
+                                   "_input_dims": placement.destination}
         if of.keypoints is not None:
             changes["keypoints"] = keypoints_to_source(of.keypoints, placement)
         if of.obb is not None:
@@ -90,7 +95,7 @@ class Exports:
         if of._mask_items is not None:
             changes["_mask_items"] = [None if mask is None else mask.to_source(placement)
                                       for mask in of._mask_items]
-        return of._with(**changes)
+        return changes
 
     def _resized(self: Any, size: Size, own: Size) -> Detections:
         """In pixels of an image of `size` that shows the whole frame, of size `own`."""

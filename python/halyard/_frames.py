@@ -1,35 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames: the images of a file, folder or video, one after the other."""
+"""Frames: the images of a file, folder, video, camera or topic, one after the other."""
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Iterator, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterator, Literal, Optional
+
+import numpy as np
 
 from ._calls import helpful
-from ._core import DecodeLimits, ImageProcessor, Tensor, _FrameSource
+from ._core import DecodeLimits, ImageProcessor, Tensor
 from ._enums import Flip, Rotation, TensorMemory
 from ._errors import InvalidArgumentError
+from ._sources import Reader, Source, name_of, reader_of
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from numpy.typing import NDArray
+
 __all__ = ["Frame", "Frames"]
 
-Source = Union[str, "os.PathLike[str]"]
 _UPRIGHT = (Flip.NoFlip, Rotation.Rotate0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Frame:
     """One image of a source: image is an upright Tensor (of a video read-only, in the decoder's
-    own memory), source the file that it is from, index its number from 0 on, timestamp_ns its time
-    by the file's clock."""
+    own memory), source the file that it is from ("topic:NAME" of a topic), index its number from 0
+    on, timestamp_ns its time by the source's clock. A model takes it as it is."""
 
     image: Tensor
     source: str
     index: int
     timestamp_ns: int
+
+    def numpy(self, format: Literal["rgb", "bgr"] = "rgb") -> NDArray[np.uint8]:
+        """A new array (H, W, 3) of uint8: R G B, or B G R for OpenCV."""
+        if format not in ("rgb", "bgr"):
+            raise InvalidArgumentError(f'format: must be "rgb" or "bgr" ({format!r})',
+                                       "invalid_argument")
+        width, height = self.image.upright_size
+        made = Tensor.image(width, height, format, mem=TensorMemory.MEM)
+        ImageProcessor().convert(self.image, made)
+        return np.asarray(made)
+
+    def _repr_png_(self) -> Optional[bytes]:
+        """PNG for a notebook, at most 1024 pixels a side."""
+        return self.image._repr_png_()
+
+    def __repr__(self) -> str:
+        width, height = self.image.upright_size
+        kind = "" if self.image.format is None else f" {self.image.format.name}"
+        return (f"Frame({self.index} of {self.source!r}, {width} x {height}{kind}, "
+                f"{self.timestamp_ns / 1e9:.3f} s)")
 
 
 def upright(image: Tensor) -> Tensor:
@@ -48,10 +71,16 @@ class Frames:
     long as it is held; frames are read once."""
 
     def __init__(self, source: Source, *, picture_rate: float = 25.0,
-                 limits: Optional[DecodeLimits] = None) -> None:
-        self._source: Optional[_FrameSource] = _FrameSource(source, picture_rate, limits)
+                 limits: Optional[DecodeLimits] = None, timeout: Optional[float] = None) -> None:
+        if not _is_positive(picture_rate):
+            raise InvalidArgumentError(f"picture_rate: must be above 0 ({picture_rate!r})",
+                                       "invalid_argument")
+        if timeout is not None and not _is_positive(timeout):
+            raise InvalidArgumentError(f"timeout: must be above 0 seconds, or None ({timeout!r})",
+                                       "invalid_argument")
+        self.source = name_of(source)
+        self._source: Optional[Reader] = reader_of(source, picture_rate, limits, timeout)
         self._count = self._source.count
-        self.source = os.fspath(source)
         self.rate = self._source.rate
         self.is_video = self._source.is_video
 
@@ -89,29 +118,37 @@ class Frames:
 
     def __repr__(self) -> str:
         count = "" if self._count is None else f", {self._count} frames"
-        return f"Frames({self.source!r}{count}, {self.rate:g} a second)"
+        rate = f", {self.rate:g} a second" if self.rate else ""
+        return f"Frames({self.source!r}{count}{rate})"
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, (int, float)) and value > 0
 
 
 @helpful
 def open(source: Source, *, picture_rate: float = 25.0,  # noqa: A001
-         limits: Optional[DecodeLimits] = None) -> Frames:
-    """The frames of an image, a folder of images (frame9 before frame10), a video or a URL::
+         limits: Optional[DecodeLimits] = None, timeout: Optional[float] = None) -> Frames:
+    """The frames of an image, a folder of images (frame9 before frame10), a video, a server, a
+    camera or a topic::
 
         with halyard.open("harbour.mp4") as frames:
             for frame in frames:
                 use(frame.image, frame.timestamp_ns)
 
     Args:
-        source: path; "-" is standard input. Videos need the system's FFmpeg.
+        source: a path ("-" is standard input), an address (http://, rtsp://), the number of a
+            camera (0 is "camera:0"), "/dev/video0", "topic:NAME", or a Topic of Image or Tensor,
+            which stays open. Videos need the system's FFmpeg.
         picture_rate: frames a second for images of a folder.
         limits: what an untrusted file may cost; None: the process's limits.
+        timeout: seconds to wait for a server's bytes or a topic's next frame; None: 10 for a
+            server, for ever for a topic.
 
-    Raises MissingFileError, DataError (no image or video), UnsupportedError (a video without
-    FFmpeg)."""
-    if not isinstance(picture_rate, (int, float)) or not picture_rate > 0:
-        raise InvalidArgumentError(f"picture_rate: must be above 0 ({picture_rate!r})",
-                                   "invalid_argument")
-    return Frames(source, picture_rate=picture_rate, limits=limits)
+    The frames of a topic end when it is closed. A topic that nobody has made is made, of type
+    Image. Raises MissingFileError, DataError (no image or video), UnsupportedError (a video without
+    FFmpeg), WaitTimeoutError."""
+    return Frames(source, picture_rate=picture_rate, limits=limits, timeout=timeout)
 
 
 for _item in (Frame, Frames, open):

@@ -13,16 +13,18 @@ import numpy as np
 
 from . import _core
 from ._calls import helpful
-from ._core import Decoder, Engine, ImageProcessor, ModelDescription, Placement, Tensor
-from ._detections import Detections, Names, names_from
+from ._core import Decoder, ImageProcessor, ModelDescription, Placement, Tensor
+from ._detections import Detections
+from ._engines import engine_of
 from ._enums import Fit, LetterboxRule, Nms, PixelFormat
 from ._errors import UnsupportedError
 from ._errors import invalid_argument as _wrong
 from ._evaluate import Measured, Scores, measure
 from ._frames import Frame, Frames
-from ._frames import open as open_frames
-from ._images import image_from
+from ._images import frames_of, image_from
 from ._result import Result
+from ._rows import Names, names_from
+from ._sources import Source
 from ._tracking import Tracker, TrackerKind, follow
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ __all__ = ["Model"]
 
 Path = Union[str, "os.PathLike[str]"]
 Classes = Optional[Iterable[Union[int, str]]]
+# conf, iou, indices of the classes to keep or None for all, max_det, agnostic_nms.
+_Options = Tuple[float, float, Optional[List[int]], int, bool]
 PAD = (114, 114, 114, 255)
 
 
@@ -40,16 +44,16 @@ class Model:
 
     Args:
         model: an .onnx, .tflite or .xml file, run by the C++ engine with OpenVINO
-            (``pip install halyard-vision[openvino]``). May be left out if engine is given.
-        engine: your own engine instead: a callable that takes the input, an array (1, 3, H, W) of
-            float32 in 0..1 (or as layout and dtype say), and returns the model's outputs: an
-            array, a list or dict of them.
+            (``pip install halyard-vision[openvino]``). May be left out if engine is a callable.
+        engine: the name of an engine of available_engines(); or your own engine: a callable that
+            takes the input, an array (1, 3, H, W) of float32 in 0..1 (or as layout and dtype say),
+            and returns the model's outputs: an array, a list or dict of them.
         input_size: (width, height) of the network's input; None: from the model.
         labels: names of the classes, a list or dict, or a text file with one a line; None: from
             the model.
         description: meaning of the outputs: a ModelDescription, a document's path, or a dict; None:
             from the model's metadata or its outputs' shapes.
-        device, threads: of OpenVINO.
+        device, threads: of the engine: "CPU", "GPU"...; 0: as many as it chooses.
         layout, dtype: of the array that engine takes; None: "nchw", "float32".
 
     The input is the upright image, letterboxed by Ultralytics' rule for prediction (grey 114); for
@@ -60,17 +64,24 @@ class Model:
 
     @helpful
     def __init__(self, model: Optional[Path] = None, *,
-                 engine: Optional[Callable[..., Any]] = None,
+                 engine: Union[str, Callable[..., Any], None] = None,
                  input_size: Optional[Tuple[int, int]] = None,
                  labels: Union[Names, "os.PathLike[str]"] = None,
                  description: Union[ModelDescription, Path, Dict[str, Any], None] = None,
                  device: str = "CPU", threads: int = 0,
                  layout: Optional[Literal["nchw", "nhwc"]] = None,
                  dtype: Optional[str] = None) -> None:
+        self._arguments = {
+            "model": model, "engine": engine, "input_size": input_size, "labels": labels,
+            "description": description, "device": device, "threads": threads, "layout": layout,
+            "dtype": dtype}
+        name = engine if isinstance(engine, str) else None
+        engine = None if isinstance(engine, str) else engine
         if model is None and engine is None:
             raise TypeError("model: must be a file, or engine a callable")
         if engine is not None and not callable(engine):
-            raise TypeError(f"engine: must be callable, not {type(engine).__name__}")
+            raise TypeError("engine: must be callable, or the name of an engine, not "
+                            f"{type(engine).__name__}")
         if model is not None and not isinstance(model, (str, bytes, os.PathLike)):
             raise TypeError(f"model: must be a str or os.PathLike, not {type(model).__name__}")
         if layout not in (None, "nchw", "nhwc"):
@@ -80,7 +91,7 @@ class Model:
             raise UnsupportedError(f"model: {self.path!r} holds weights for PyTorch; export it "
                                    f"first: `yolo export model={self.path} format=onnx`",
                                    "unsupported")
-        self._engine = Engine(model, device, threads) if model and engine is None else None
+        self._engine = engine_of(model, name, device, threads) if engine is None else None
         self._callable = engine
         self._labels = _labels_from(labels)
         self._description = self._described(description)
@@ -98,6 +109,16 @@ class Model:
         self._processor = ImageProcessor()
         self._decoders: OrderedDict[Any, Decoder] = OrderedDict()
         self._lock, self._local = threading.Lock(), threading.local()
+        self._known = self._names_and_task()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return _opened, (self._arguments,)
+
+    def _names_and_task(self) -> Tuple[Optional[Tuple[str, ...]], str]:
+        """What each Result repeats, asked of the description once."""
+        own = tuple(self._description.labels) if self._description else ()
+        names = self._labels or own or (tuple(self._engine.labels) if self._engine else ())
+        return names or None, "detect" if self._description is None else self._description.task
 
     def _described(self, given: Any) -> Optional[ModelDescription]:
         if isinstance(given, ModelDescription):
@@ -131,15 +152,12 @@ class Model:
     @property
     def task(self) -> str:
         """"detect", "segment", "pose", "obb", "classify" or "semantic"."""
-        return "detect" if self._description is None else self._description.task
+        return self._known[1]
 
     @property
     def names(self) -> Optional[Tuple[str, ...]]:
         """Names of the classes."""
-        if self._labels is not None:
-            return self._labels
-        own = tuple(self._description.labels) if self._description else ()
-        return own or (tuple(self._engine.labels) if self._engine else ()) or None
+        return self._known[0]
 
     def explain(self) -> str:
         """A text with the head that is decoded and the source of each value."""
@@ -150,55 +168,67 @@ class Model:
     @overload
     def __call__(self, image: List[Any], *, conf: float = ..., iou: float = ...,
                  classes: Classes = ..., max_det: int = ..., agnostic_nms: bool = ...,
-                 bgr: bool = ...) -> List[Result]: ...
+                 bgr: bool = ..., stream: Literal[False] = ...) -> List[Result]: ...
     @overload
     def __call__(self, image: Any, *, conf: float = ..., iou: float = ..., classes: Classes = ...,
-                 max_det: int = ..., agnostic_nms: bool = ..., bgr: bool = ...) -> Result: ...
+                 max_det: int = ..., agnostic_nms: bool = ...,
+                 stream: Literal[True]) -> Iterator[Result]: ...
+    @overload
+    def __call__(self, image: Any, *, conf: float = ..., iou: float = ..., classes: Classes = ...,
+                 max_det: int = ..., agnostic_nms: bool = ..., bgr: bool = ...,
+                 stream: Literal[False] = ...) -> Result: ...
 
     @helpful
     def __call__(self, image: Any, *, conf: float = 0.25, iou: float = 0.45,
                  classes: Classes = None, max_det: int = 300, agnostic_nms: bool = False,
-                 bgr: bool = False) -> Any:
+                 bgr: bool = False, stream: bool = False) -> Any:
         """Finds the objects in an image.
 
         Args:
             image: a path, the bytes of an image file, a Pillow image, an array (H, W, 3) of
-                uint8 in R G B, a torch tensor (uint8, or floats in 0..1), a Tensor with a format;
-                or a list of them.
+                uint8 in R G B, a torch tensor (uint8, or floats in 0..1), a Tensor with a format,
+                a Frame of open(); or a list of them.
             conf: minimum confidence.
             iou: maximum overlap of two boxes of a class.
             classes: indices or names of the classes to keep; None: all.
             max_det: maximum number of objects.
             agnostic_nms: suppresses boxes of different classes too.
-            bgr: arrays have blue first, as OpenCV's do.
+            bgr: arrays have blue first, as OpenCV's do. Other kinds of image say it themselves.
+            stream: the same as stream(image): folders, videos, cameras, frame by frame.
 
-        Returns a Result; for a list of images a list of Results."""
+        Returns a Result, which is Detections; for a list of images a list of Results."""
+        if stream:
+            if bgr:
+                raise _wrong("bgr: is of arrays; stream() takes what says its order itself")
+            return self.stream(image, conf=conf, iou=iou, classes=classes, max_det=max_det,
+                               agnostic_nms=agnostic_nms)
         if isinstance(image, (list, tuple)):
             return [self(each, conf=conf, iou=iou, classes=classes, max_det=max_det,
                          agnostic_nms=agnostic_nms, bgr=bgr) for each in image]
-        wanted = self._wanted(classes)
+        options = (conf, iou, self._wanted(classes), max_det, agnostic_nms)
+        if isinstance(image, Frame):
+            return self._run_frame(image, options)
         image, path = image_from(image, bgr)
-        return self._run(image, path, conf, iou, wanted, max_det, agnostic_nms)
+        return self._run(image, options, path)
 
     predict = __call__
 
     @helpful
-    def stream(self, source: Union[Path, Frames, Iterable[Any]], *, conf: float = 0.25,
+    def stream(self, source: Union[Source, Frames, Iterable[Any]], *, conf: float = 0.25,
                iou: float = 0.45, classes: Classes = None, max_det: int = 300,
                agnostic_nms: bool = False) -> Iterator[Result]:
-        """Yields one Result after the other: for a folder, a video, open()'s frames, or an iterable
-        of images. Takes the arguments of a call."""
-        wanted = self._wanted(classes)
-        for frame in _frames_of(source):
-            result = self._run(frame.image, frame.source, conf, iou, wanted, max_det, agnostic_nms)
-            result.index, result.timestamp_ns = frame.index, frame.timestamp_ns
-            yield result
+        """Yields one Result after the other: for what open() takes (a folder, a video, a camera's
+        number, a topic), open()'s frames, or an iterable of images. Takes the arguments of a
+        call."""
+        options = (conf, iou, self._wanted(classes), max_det, agnostic_nms)
+        for frame in frames_of(source):
+            yield self._run_frame(frame, options)
 
     @helpful
-    def track(self, source: Union[Path, Frames, Iterable[Any]], *,
+    def track(self, source: Union[Source, Frames, Iterable[Any]], *,
               tracker: Union["AnyTracker", TrackerKind] = "bytetrack", coasting: bool = False,
               **options: Any) -> Iterator[Result]:
-        """stream() with a tracker, which sets ``detections.tracker_id``.
+        """stream() with a tracker, which sets ``tracker_id``.
 
         Args:
             tracker: the kind of a new tracker, or a Tracker, which continues from the frames that
@@ -207,8 +237,7 @@ class Model:
             options: conf, iou, classes, max_det, agnostic_nms, as of a call."""
         follower = Tracker(tracker) if isinstance(tracker, str) else tracker
         for result in self.stream(source, **options):
-            result.detections = follow(follower, result.detections, result.timestamp_ns, coasting)
-            yield result
+            yield follow(follower, result, result.timestamp_ns, coasting)
 
     @helpful
     def val(self, gt: Union[Path, Mapping[str, Any]], images: Path, *,
@@ -281,6 +310,7 @@ class Model:
             if self._description is None:
                 self._description = _core._describe_outputs(outputs, self._size,
                                                             list(self._labels or ()))
+                self._known = self._names_and_task()
             return self._description
 
     def _decoder(self, outputs: List[Any], conf: float, iou: float, most: int,
@@ -297,24 +327,30 @@ class Model:
                 self._decoders.popitem(last=False)
             return made
 
-    def _run(self, image: Tensor, path: Optional[str], conf: float, iou: float,
-             wanted: Optional[List[int]], max_det: int, agnostic: bool) -> Result:
+    def _run_frame(self, frame: Frame, options: _Options) -> Result:
+        return self._run(frame.image, options, frame.source, frame.index, frame.timestamp_ns)
+
+    def _run(self, image: Tensor, options: _Options, path: Optional[str], index: int = 0,
+             timestamp_ns: Optional[int] = None) -> Result:
+        conf, iou, wanted, max_det, agnostic = options
         start = time.perf_counter()
         made, placement = self._placed(image)
         placed = time.perf_counter()
         outputs = self._infer(made)
         inferred = time.perf_counter()
         # Other classes count in the decode; they are left out afterwards.
-        most = max_det if wanted is None else max(max_det, 3000)
-        decoder = self._decoder(outputs, conf, iou, most, agnostic)
+        limit = max_det if wanted is None else max(max_det, 3000)
+        decoder = self._decoder(outputs, conf, iou, limit, agnostic)
         found: Detections = decoder.decode(outputs, batch=0)
         if wanted is not None:
             found = found[np.isin(found.class_id, wanted)][:max_det]
-        found = found.to_source(placement)._with(names=self.names)
+        fields = {**found._fields(), **found._in_source(placement), "_whole": None}
+        fields["names"], task = self._known
         done = time.perf_counter()
         speed = {"preprocess": (placed - start) * 1e3, "inference": (inferred - placed) * 1e3,
                  "postprocess": (done - inferred) * 1e3}
-        return Result(found, image, placement, task=self.task, path=path, speed=speed)
+        return Result._of(**fields, image=image, placement=placement, path=path, task=task,
+                          speed=speed, index=index, timestamp_ns=timestamp_ns)
 
     def __repr__(self) -> str:
         engine = self._engine.runtime if self._engine else "engine of your own"
@@ -330,17 +366,9 @@ def _labels_from(labels: Any) -> Optional[Tuple[str, ...]]:
     return names_from(labels)
 
 
-def _frames_of(source: Any) -> Iterator[Frame]:
-    if isinstance(source, (str, os.PathLike)):
-        with open_frames(source) as frames:
-            yield from frames
-        return
-    for index, each in enumerate(source):
-        if isinstance(each, Frame):
-            yield each
-        else:
-            image, path = image_from(each)
-            yield Frame(image, path or "", index, index * 40_000_000)
+def _opened(arguments: Dict[str, Any]) -> Model:
+    """A pickled Model, opened again."""
+    return Model(**arguments)
 
 
 Model.__module__ = "halyard"

@@ -11,11 +11,12 @@ import numpy as np
 from . import _core
 from ._calls import helpful
 from ._core import Tensor, palette_color
-from ._detections import Detections, Names, names_from
+from ._detections import Detections
 from ._enums import Flip, PixelFormat, Rotation
 from ._errors import InvalidArgumentError, MissingFileError, UnsupportedError
 from ._exports import corners
 from ._mask_items import part_of
+from ._rows import Names, names_from
 
 __all__ = ["Overlay"]
 
@@ -127,6 +128,14 @@ class Overlay:
     def explain(self, picture: Any) -> str:
         """What draws on the picture, and why OpenGL does not: a line for each."""
         return self._for(*(self._made_for or ("class", ()))).explain(_target(picture))
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        raise TypeError("Overlay: holds the trails of one camera, and is not copied or pickled; "
+                        "make one for each")
+
+    def __repr__(self) -> str:
+        names = "names of the detections" if self._names is None else f"{len(self._names)} names"
+        return f"Overlay({names}, color_by={self._color_by!r}, backend={self._backend!r})"
 
 
 def _target(picture: Any) -> Tensor:

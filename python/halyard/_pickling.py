@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pickling of tensors: by value, or by descriptor where multiprocessing can send descriptors (its
-queues, pipes and process arguments) and the memory has one."""
+queues, pipes and process arguments) and the memory has one. Placements are pickled by value."""
 import os
 from multiprocessing import reduction
 from typing import Any, Dict, Union
 
 import numpy as np
 
-from ._core import Tensor, _ReferenceTensor, _Tensor
+from ._core import Placement, Tensor, _placement_of, _ReferenceTensor, _Tensor
 from ._enums import TensorMemory
 
 
@@ -84,6 +84,11 @@ def _reduce_shared(tensor: _Made) -> Any:
         return _reduce(tensor)
     return _from_descriptor, (reduction.DupFd(tensor._borrowed_fd), state, _labels(tensor),
                               _class_of(tensor))
+
+
+def placement(*fields: Any) -> Placement:
+    """A pickled Placement."""
+    return _placement_of(*fields)
 
 
 setattr(_Tensor, "__reduce_ex__", _reduce)

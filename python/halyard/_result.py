@@ -1,78 +1,115 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Result: what a Model has found in one image."""
+"""Result: what a Model has found in one image: Detections with their image."""
 from __future__ import annotations
 
+import json
 import os
-import pathlib
-import tempfile
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _core
-from ._core import ImageProcessor, Placement, Tensor
-from ._detection import Detection
+from ._boxes import Boxes, Probs
+from ._core import Placement, Tensor
 from ._detections import Detections
-from ._enums import PixelFormat, TensorMemory
 from ._errors import UnsupportedError
 from ._image import imwrite
-from ._overlay import Overlay
+from ._images import image_from
+from ._plots import upright_copy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ._overlay import Overlay
+
 __all__ = ["Result"]
 
+_OWN = ("image", "placement", "path", "task", "speed", "index", "timestamp_ns")
+# Names of Ultralytics and supervision -> what to write here.
+_INSTEAD = {"orig_img": "imread(result.path), or np.asarray(result.picture())",
+            "verbose": "str(result)", "summary": "result.to_dict()", "tojson": "result.to_json()",
+            "mask": "result.masks", "rotated": "result.obb", "scores": "result.confidence",
+            "classes": "result.class_id", "tracks": "result.tracker_id",
+            "data": "result.to_supervision().data", "area": "result.box_area",
+            "save_txt": "halyard run --yolo", "save_crop": "each found.xyxy of result.picture()"}
 
-class Result:
-    """What a Model has found in one image. Iteration, ``len()`` and an index are those of
-    ``detections``.
 
-    - detections: Detections in pixels of the upright image;
+class Result(Detections):
+    """What a Model has found in one image: Detections (``xyxy``, ``confidence``, ``class_id``,
+    ``masks``, ``names``...) in pixels of the upright image, with:
+
     - image: the image as a Tensor, as it was passed; path: its file, or None;
-    - names: of the classes; task: "detect", "segment", "pose", "obb", "classify", "semantic";
+    - task: "detect", "segment", "pose", "obb", "classify", "semantic";
     - placement: the map between the image and the network's input;
-    - speed: milliseconds of "preprocess", "inference" and "postprocess"."""
+    - speed: milliseconds of "preprocess", "inference" and "postprocess";
+    - index, timestamp_ns: number and time of the frame in its source, from stream() and track();
+    - boxes, probs: the same by Ultralytics' names.
+
+    ``r[r.confidence > 0.5]`` is a Result too. A Result keeps the image in memory; ``r.detections``
+    does not."""
+
+    __slots__ = _OWN
+    _all = (*Detections._all, *_OWN)
+
+    image: Tensor
+    placement: Placement
+    path: Optional[str]
+    task: str
+    speed: Dict[str, float]
+    index: int
+    timestamp_ns: Optional[int]
 
     def __init__(self, detections: Detections, image: Tensor, placement: Placement, *, task: str,
                  path: Optional[str] = None, speed: Optional[Dict[str, float]] = None,
                  timestamp_ns: Optional[int] = None, index: int = 0) -> None:
-        self.detections = detections
-        self.image = image
-        self.placement = placement
-        self.task = task
-        self.path = path
-        self.speed = speed or {}
-        self.timestamp_ns = timestamp_ns
-        self.index = index
+        self._set(**detections._fields(), image=image, placement=placement, path=path, task=task,
+                  speed=speed or {}, timestamp_ns=timestamp_ns, index=index)
 
     @property
-    def names(self) -> Optional[Tuple[str, ...]]:
-        """Names of the classes."""
-        return self.detections.names
+    def detections(self) -> Detections:
+        """The same without the image: to keep many of them, or to send them."""
+        return Detections._of(**{name: getattr(self, name) for name in Detections._all})
 
-    def __len__(self) -> int:
-        return len(self.detections)
+    @property
+    def _bare(self) -> Detections:
+        return self.detections
 
-    def __iter__(self) -> Iterator[Detection]:
-        return iter(self.detections)
+    if not TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any:
+            hint = f"; write {_INSTEAD[name]}" if name in _INSTEAD else ""
+            raise AttributeError(f"Result has no attribute {name!r}{hint}")
 
-    def __getitem__(self, index: Any) -> Any:
-        return self.detections[index]
+    @property
+    def boxes(self) -> Boxes:
+        """Ultralytics' view: ``boxes.xyxy``, ``boxes.conf``, ``boxes.cls``, ``boxes.id``..."""
+        return Boxes(self, self.orig_shape)
+
+    @property
+    def probs(self) -> Optional[Probs]:
+        """Ultralytics' view of a classifier's result: ``probs.top1``, ``probs.top5``...; None for
+        other networks."""
+        if self.top_classes is None or self.top_scores is None:
+            return None
+        return Probs(self.top_classes, self.top_scores)
+
+    @property
+    def orig_shape(self) -> Tuple[int, int]:
+        """(height, width) of the upright image: Ultralytics' name."""
+        width, height = self.placement.source
+        return height, width
 
     @property
     def top(self) -> List[Tuple[str, float]]:
         """For classifiers: (name, confidence), best first."""
-        found = self.detections
-        if found.top_classes is None or found.top_scores is None:
+        if self.top_classes is None or self.top_scores is None:
             return []
-        return [(found.name_of(label), score)
-                for label, score in zip(found.top_classes.tolist(), found.top_scores.tolist())]
+        return [(self.name_of(label), score)
+                for label, score in zip(self.top_classes.tolist(), self.top_scores.tolist())]
 
     @property
     def class_map(self) -> Optional[NDArray[np.uint8]]:
         """For semantic segmentation: the class of every pixel of the upright image, (H, W)."""
-        scores = self.detections.class_scores
+        scores = self.class_scores
         if scores is None:
             return None
         best = (scores[..., 0] >= 128 if scores.shape[2] == 1 else scores.argmax(axis=2))
@@ -89,39 +126,28 @@ class Result:
 
     def picture(self) -> Tensor:
         """A new upright copy of the image in R G B, to draw on."""
-        width, height = self.placement.source
-        made = Tensor.image(width, height, PixelFormat.Rgb, mem=TensorMemory.MEM)
-        ImageProcessor().convert(self.image, made)
-        return made
+        return upright_copy(self.image, self.placement.source)
 
-    def plot(self, *, overlay: Optional[Overlay] = None) -> NDArray[np.uint8]:
-        """What was found, drawn on an upright copy of the image: (H, W, 3), R G B. An overlay of
-        your own has its look, and the trails of tracks."""
-        made = self.picture()
-        drawer = overlay or Overlay()
+    def _canvas(self, image: Any, bgr: bool) -> Tensor:
+        if image is None:
+            return self.picture()
+        return upright_copy(image_from(image, bgr)[0])
+
+    def _paint_classes(self, drawer: Overlay, made: Tensor) -> None:
         seen = self.class_map
-        if seen is not None:
-            values = seen.astype(np.uint16) + 1
-            colors = [(0, 0, 0, 0), *((*_core.palette_color(i), 255)
-                                      for i in range(int(seen.max(initial=0)) + 1))]
-            drawer._for("class", ()).paint(made, values, colors, 0.5)
-        drawer.draw(made, self.detections)
-        for row, (name, score) in enumerate(self.top[:5]):
-            line = max(16, made.upright_size[1] // 24)
-            drawer.text(made, (4, 4 + row * line), f"{name} {score:.0%}")
-        pixels: NDArray[np.uint8] = np.asarray(made)
-        return pixels
+        if seen is None or made.upright_size != self.placement.source:
+            return
+        colors = [(0, 0, 0, 0), *((*_core.palette_color(i), 255)
+                                  for i in range(int(seen.max(initial=0)) + 1))]
+        drawer._for("class", ()).paint(made, seen.astype(np.uint16) + 1, colors, 0.5)
 
     def save(self, path: Union[str, "os.PathLike[str]"], quality: int = 90) -> None:
         """Writes plot() in the format of the file's name: ``Tensor.save``."""
         imwrite(path, self.plot(), quality)
 
-    def _repr_png_(self) -> bytes:
-        """PNG for a notebook."""
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder, "plot.png")
-            imwrite(file, self.plot())
-            return file.read_bytes()
+    def _repr_png_(self) -> Optional[bytes]:
+        """plot() as PNG for a notebook, at most 1024 pixels a side; None if there is no font."""
+        return self._png_of(self.picture())
 
     def show(self) -> None:
         """Shows plot() in a window of Pillow or OpenCV, or in a notebook.
@@ -136,7 +162,7 @@ class Result:
                 pass
             else:
                 if get_ipython() is not None:
-                    display(Image(self._repr_png_()))
+                    display(Image(self._repr_png_() or self.picture().to_png()))
                     return
             raise UnsupportedError("show: there is no display (DISPLAY and WAYLAND_DISPLAY are not "
                                    "set); result.save(\"seen.jpg\") writes a file", "unsupported")
@@ -150,23 +176,17 @@ class Result:
 
     def to_dict(self) -> Dict[str, Any]:
         """Detections.to_dict(), with "path", "task" and "speed"."""
-        return {**self.detections.to_dict(), "path": self.path, "task": self.task,
-                "speed": self.speed}
+        return {**super().to_dict(), "path": self.path, "task": self.task, "speed": self.speed}
 
-    def to_coco(self, image_id: Any = None,
-                category_ids: Optional[Sequence[int]] = None) -> List[Dict[str, Any]]:
-        """Detections.to_coco()."""
-        return self.detections.to_coco(image_id, None, category_ids)
-
-    def to_supervision(self) -> Any:
-        """Detections.to_supervision()."""
-        return self.detections.to_supervision()
+    def to_json(self, indent: Optional[int] = None) -> str:
+        """to_dict() as JSON."""
+        return json.dumps(self.to_dict(), indent=indent)
 
     def __str__(self) -> str:
         """ "2 boats, 1 buoy"."""
         if self.top:
             return ", ".join(f"{name} {score:.2f}" for name, score in self.top)
-        found = self.detections.class_names
+        found = self.class_names
         return ", ".join(f"{found.count(name)} {name}{'s' if found.count(name) > 1 else ''}"
                          for name in dict.fromkeys(found)) or "(nothing)"
 

@@ -2,7 +2,7 @@
 """Tracker: objects with identities over the frames of one camera."""
 from __future__ import annotations
 
-from typing import Any, Dict, Literal, Optional, Union
+from typing import Any, Dict, Literal, Optional, Tuple, TypeVar, Union, get_args
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -11,11 +11,14 @@ from . import _core
 from ._calls import helpful
 from ._core import ByteTrack, OcSort, Sort
 from ._detections import Detections
+from ._errors import invalid_argument as _wrong
+from ._words import nearest
 
 __all__ = ["Tracker"]
 
 TrackerKind = Literal["bytetrack", "bytetrack-paper", "ocsort", "sort"]
 AnyTracker = Union["Tracker", ByteTrack, OcSort, Sort]
+Found = TypeVar("Found", bound=Detections)
 
 
 class Tracker:
@@ -48,6 +51,10 @@ class Tracker:
                  min_hits: Optional[int] = None, inertia: Optional[float] = None,
                  coast: Optional[float] = None, frame_rate: float = 30.0,
                  class_aware: bool = False, max_tracks: int = 1000) -> None:
+        if isinstance(kind, str) and kind not in get_args(TrackerKind):
+            near = nearest(kind.rsplit(".", 1)[0], get_args(TrackerKind))
+            raise _wrong(f'kind: must be "bytetrack", "bytetrack-paper", "ocsort" or "sort" '
+                         f"({kind!r})" + (f'; did you mean "{near}"?' if near else ""))
         if not frame_rate > 0:
             raise ValueError(f"frame_rate: must be above 0 ({frame_rate})")
         options: Dict[str, Any] = {
@@ -69,13 +76,13 @@ class Tracker:
         self._core = _core._TrackerCore(self.kind, self._options, self._step_ns)
 
     @helpful
-    def update(self, detections: Detections, timestamp_ns: Optional[int] = None, *,
-               coasting: bool = False) -> Detections:
+    def update(self, detections: Found, timestamp_ns: Optional[int] = None, *,
+               coasting: bool = False) -> Found:
         """Advances to the next frame and associates its detections.
 
         Args:
-            detections: of one frame; in the same unit in every frame, preferably in pixels of the
-                image.
+            detections: of one frame, or a Result; in the same unit in every frame, preferably in
+                pixels of the image.
             timestamp_ns: time of the frame, not before the last one; None: one frame after it.
             coasting: adds the tracks that were not seen in this frame, at their predicted boxes.
 
@@ -95,17 +102,21 @@ class Tracker:
         """Detections of the last update that are not tracked because of max_tracks."""
         return self._core.left_out
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        raise TypeError(f"Tracker: holds the tracks of one camera, and is not copied or pickled; "
+                        f"Tracker({self.kind!r}) makes a new one")
+
     def __repr__(self) -> str:
         return f"Tracker({self.kind!r})"
 
 
-def _joined(of: Detections, boxes: Any, scores: Any, classes: Any, ids: Any, uuids: Any, rows: Any,
-            coasting: bool) -> Detections:
+def _joined(of: Found, boxes: Any, scores: Any, classes: Any, ids: Any, uuids: Any, rows: Any,
+            coasting: bool) -> Found:
     """The detections, in the order of the tracks. rows: index of the detection, -1: not seen;
     those are last."""
     live = int((rows >= 0).sum())
     keep = len(rows) if coasting else live
-    found: Detections = of[rows[:live]]
+    found: Found = of[rows[:live]]
     changes: Dict[str, Any] = {
         "xyxy": boxes[:keep], "confidence": scores[:keep],
         "class_id": classes[:keep].astype(np.int64), "tracker_id": ids[:keep],
@@ -124,7 +135,7 @@ def _joined(of: Detections, boxes: Any, scores: Any, classes: Any, ids: Any, uui
 _NUMBERS: "WeakKeyDictionary[Any, Dict[str, int]]" = WeakKeyDictionary()
 
 
-def _follow_named(tracker: Any, found: Detections, timestamp: int, coasting: bool) -> Detections:
+def _follow_named(tracker: Any, found: Found, timestamp: int, coasting: bool) -> Found:
     infos = tracker.update(found.xyxy, found.confidence, found.class_id, timestamp)
     rows = {info.uuid: row for row, info in enumerate(infos) if info is not None}
     active = tracker.get_active_tracks()
@@ -148,8 +159,8 @@ def _follow_named(tracker: Any, found: Detections, timestamp: int, coasting: boo
                    np.array([rows.get(uuid, -1) for uuid in uuids], np.int64), coasting)
 
 
-def follow(tracker: Any, found: Detections, timestamp: Optional[int],
-           coasting: bool = False) -> Detections:
+def follow(tracker: Any, found: Found, timestamp: Optional[int],
+           coasting: bool = False) -> Found:
     """Advances a tracker of any class by one frame."""
     if isinstance(tracker, Tracker):
         return tracker.update(found, timestamp, coasting=coasting)

@@ -17,6 +17,7 @@ from halyard.typing import ColorModeLike, PixelFormatLike, TensorMemoryLike
 from halyard import AccessError as AccessError
 from halyard import ActiveTrackInfo as ActiveTrackInfo
 from halyard import AttributeList as AttributeList
+from halyard import Boxes as Boxes
 from halyard import BufferLock as BufferLock
 from halyard import BufferOperation as BufferOperation
 from halyard import BufferPlan as BufferPlan
@@ -73,6 +74,7 @@ from halyard import PixelFormat as PixelFormat
 from halyard import Placement as Placement
 from halyard import PointCloud as PointCloud
 from halyard import PointField as PointField
+from halyard import Probs as Probs
 from halyard import ProtoData as ProtoData
 from halyard import ProtoDetections as ProtoDetections
 from halyard import Quantization as Quantization

@@ -2,6 +2,10 @@
 // The C++ part of halyard.open() (python/halyard/_frames.py): yields images one after the other.
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -24,10 +28,20 @@ struct PyFrameSource {
   PyMutex mutex;
 };
 
-void open_source(PyFrameSource* self, nb::handle path, nb::handle picture_rate, nb::handle limits) {
+// Seconds, kept within what the source's clock can count.
+std::chrono::milliseconds wait_from(nb::handle timeout) {
+  const double seconds = number_from(timeout, "timeout");
+  if (!(seconds > 0)) raise(Errc::invalid_argument, "timeout: must be above 0 seconds");
+  return std::chrono::milliseconds(
+      static_cast<std::int64_t>(std::ceil(std::min(seconds, 1e9) * 1e3)));
+}
+
+void open_source(PyFrameSource* self, nb::handle path, nb::handle picture_rate, nb::handle limits,
+                 nb::handle timeout) {
   const std::string file = path_from(path, "source");
   FrameSourceOptions options;
   options.picture_rate = number_from(picture_rate, "picture_rate");
+  if (!timeout.is_none()) options.network_timeout = wait_from(timeout);
   options.load.limits = limits_from(limits);
   new (self) PyFrameSource();
   try {
@@ -65,9 +79,9 @@ nb::object next_frame(PyFrameSource& self) {
 void bind_frames(nb::module_& m) {
   nb::class_<PyFrameSource>(m, "_FrameSource", "The C++ part of halyard.open().")
       .def("__init__", &open_source, nb::arg("source"), nb::arg("picture_rate"),
-           nb::arg("limits").none(),
+           nb::arg("limits").none(), nb::arg("timeout").none(),
            nb::sig("def __init__(self, source: Any, picture_rate: float, limits: DecodeLimits | "
-                   "None) -> None"))
+                   "None, timeout: float | None) -> None"))
       .def("next", &next_frame, nb::sig("def next(self) -> tuple[Tensor, str, int, int] | None"),
            "Image, name, index and timestamp in ns of the next frame; None at the end.")
       .def(

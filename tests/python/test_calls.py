@@ -81,7 +81,8 @@ WRONG = [
      "Engine() got an unexpected keyword argument 'threds'; did you mean 'threads'?"),
     (lambda: halyard.Model(3), "model: must be a str or os.PathLike, not int"),
     (lambda: halyard.imread(3), "path: must be a str or os.PathLike, not int"),
-    (lambda: halyard.open(3), "source: must be a str or os.PathLike, not int"),
+    (lambda: halyard.open(3.0), "source: must be a path, an address, the number of a camera or a "
+                                "Topic, not float"),
 ]
 
 

@@ -68,7 +68,9 @@ def test_what_cannot_be_opened_is_named(tmp_path):
     for source, error, text in ((tmp_path / "nothing.mp4", FileNotFoundError, "nothing.mp4"),
                                 (tmp_path / "empty", ValueError, "empty"),
                                 (tmp_path / "notes.txt", halyard.Error, "notes.txt"),
-                                (3, TypeError, "source")):
+                                (None, TypeError, "source"), (True, TypeError, "source"),
+                                (-1, ValueError, "source: the number of a camera"),
+                                (63, FileNotFoundError, "no camera .camera:63.")):
         fails(error, text, lambda: halyard.open(source))
     for rate in (0, -1, "a"):
         fails(ValueError, "picture_rate", lambda: halyard.open(CLIP, picture_rate=rate))

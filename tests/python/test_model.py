@@ -124,6 +124,54 @@ def test_pillow():
     is_found(own()(pillow.fromarray(scene()).convert("L")))
 
 
+def test_deep_images_of_pillow_are_refused():
+    pillow = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    for dtype, mode in ((np.uint16, "I;16"), (np.int32, "I"), (np.float32, "F")):
+        image = pillow.fromarray(np.full((80, 120), 200).astype(dtype))
+        assert image.mode == mode
+        fails(ValueError, f"mode '{mode}' has more than 8 bits", lambda: own()(image))
+    is_found(own()(pillow.fromarray(scene()).convert("P")))
+    is_found(own()(pillow.fromarray(scene()).convert("CMYK")))
+
+
+def test_arrays_that_are_no_image_are_told_what_would_be():
+    model = own()
+    for array, text in (
+            (scene().transpose(2, 0, 1), r"\(3, 80, 120\); channels are last.*transpose"),
+            (scene().astype(np.uint16), r"uint16 .*>> 8"), (scene() / 255, r"float64 .*\* 255"),
+            (scene()[None], r"list\(batch\)"), (scene()[..., :2], r"\(80, 120, 2\)"),
+            (scene().astype(bool), "bool"), (scene().astype(object), "object"),
+            (scene().astype(np.int8), "int8"), (np.zeros(5, np.uint8), r"\(5,\)"),
+            (np.zeros((0, 8, 3), np.uint8), "pixels"),
+            (np.zeros((8, 0), np.uint8), "pixels")):
+        fails(ValueError, f"^image: an array must .*{text}", lambda: model(array))
+
+
+def test_arrays_of_any_strides_are_images():
+    model, whole = own(), np.full((160, 240, 3), 30, np.uint8)
+    whole[::2, ::2] = scene()
+    columns = np.asfortranarray(scene())
+    locked = scene()
+    locked.flags.writeable = False
+    padded = np.zeros((80, 128, 3), np.uint8)[:, :120]
+    padded[...] = scene()
+    for array in (whole[::2, ::2], columns, locked, padded, scene()[::-1][::-1],
+                  scene()[:, ::-1][:, ::-1]):
+        before = array.copy()
+        is_found(model(array))
+        assert np.array_equal(array, before)
+
+
+def test_engines_have_names():
+    if not any("openvino 2" in line for line in halyard.available_engines()):
+        pytest.skip("OpenVINO is not installed, or not in this build")
+    assert "openvino" in repr(halyard.Model(MODEL, engine="openvino", device="CPU"))
+    for name in ("openvino2", "nothing"):
+        fails(halyard.Error, f"engine.*{name}", lambda: halyard.Model(MODEL, engine=name))
+    fails(TypeError, "engine: must be callable, or the name", lambda: halyard.Model(engine=3))
+    fails(TypeError, "model: must be a file", lambda: halyard.Model(engine="openvino"))
+
+
 def test_torch():
     torch = pytest.importorskip("torch", reason="torch is not installed")
     for tensor in (torch.from_numpy(scene()), torch.from_numpy(scene()).permute(2, 0, 1),
@@ -203,6 +251,8 @@ def test_streams_and_tracks_of_a_folder(harbour):
     tracker = halyard.Tracker("ocsort")
     images = [HARBOUR / f"clip/frame_{i:04}.jpg" for i in range(6)]
     *_, end = harbour.track(images, tracker=tracker, conf=0.4)
+    fails(ValueError, "kind: must be .*'bytetrack.yaml'.; did you mean \"bytetrack\"",
+          lambda: next(harbour.track(images, tracker="bytetrack.yaml")))
     assert len(end) >= 3 and end.path.endswith("frame_0005.jpg")
     assert len(list(harbour.stream(images[:3]))) == 3
 

@@ -2,6 +2,7 @@
 """The scripts of examples/python that a newcomer would write, over halyard.Model."""
 import json
 import os
+import pathlib
 import shutil
 import sys
 
@@ -41,6 +42,32 @@ def test_detect_photo(tmp_path):
     drawn, before = halyard.imread(tmp_path / "out.jpg"), halyard.imread(PHOTO)
     changed = np.any(np.abs(drawn.astype(int) - before) > 40, axis=2)
     assert drawn.shape == before.shape and 0.005 < changed.mean() < 0.2
+
+
+def test_first_look(folder, tmp_path):
+    lines = run("first_look", MODEL, PHOTO, folder, tmp_path / "out").splitlines()
+    result = halyard.Model(MODEL)(PHOTO, conf=0.4)
+    assert lines[0] == str(result) and len(lines) == len(result) + 2
+    assert [line.split(" ")[0] for line in lines[1:-1]] == result.class_names
+    assert int(lines[-1].split(" ")[0]) >= 3
+    large = halyard.imread(tmp_path / "out/large.jpg").astype(int)
+    kept = result[result.box_area > 1000]
+    assert 0 < len(kept) < len(result) and np.abs(large - kept.plot()).mean() < 3
+    assert len(list((tmp_path / "out").glob("0*.jpg"))) == 6
+
+
+def test_first_look_on_a_bus(folder, tmp_path):
+    data = os.environ.get("HALYARD_TESTDATA_DIR")
+    if not data or not pathlib.Path(data, "models").is_dir():
+        pytest.skip("HALYARD_TESTDATA_DIR names no folder with models")
+    lines = run("first_look", pathlib.Path(data, "models/yolov8n_int8.tflite"),
+                pathlib.Path(data, "photos/bus.jpg"), pathlib.Path(data, "photos/zidane.jpg"),
+                tmp_path / "out").splitlines()
+    assert lines[0] == "3 persons, 1 bus" and lines[-1] == "2 objects in the video"
+    boxes = {tuple(json.loads(line[line.index("["):])) for line in lines[1:-1]
+             if line.startswith("bus")}
+    assert len(boxes) == 1
+    assert np.abs(np.array(boxes.pop()) - [31, 231, 797, 769]).max() <= 4
 
 
 def test_detect_folder(folder):

@@ -87,8 +87,8 @@ void fractions_from(nb::handle boxes, nb::handle scores, nb::handle classes,
                     std::vector<Detection>& out) {
   if (is_result(boxes)) {
     const Size size = size_of_result(boxes, input_dims, names.boxes);
-    // Detections have other names than the tuples of halyard.edgefirst.
-    const bool is_tuple = has_attribute(boxes, "boxes");
+    // Detections have other names than the tuples of halyard.edgefirst. A Result has "boxes" too.
+    const bool is_tuple = has_attribute(boxes, "scores");
     const nb::object own_scores =
         scores.is_none() ? boxes.attr(is_tuple ? "scores" : "confidence") : nb::borrow(scores);
     const nb::object own_classes =

@@ -99,6 +99,15 @@ nb::object task_of(const ModelDescription& description) {
   return nb::str("detect");
 }
 
+// "<ModelDescription detect, 640 x 640, 80 classes>"
+std::string repr_of(const ModelDescription& description) {
+  const Size size = description.input;
+  std::string text = "<ModelDescription " + nb::cast<std::string>(task_of(description));
+  if (size != Size{})
+    text += ", " + std::to_string(size.width) + " x " + std::to_string(size.height);
+  return text + ", " + std::to_string(description.labels.size()) + " labels>";
+}
+
 void add_facts(nb::class_<ModelDescription>& cls) {
   cls.def_static(
          "from_json",
@@ -144,6 +153,7 @@ void add_text(nb::class_<ModelDescription>& cls) {
             return nb::try_cast(b, other) && other != nullptr && a.to_json() == other->to_json();
           },
           nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__repr__", &repr_of)
       .def("__reduce__", [](const ModelDescription& d) {
         static PyObject* place = nullptr;
         const nb::handle read = kept_attribute(place, "halyard._configs", "description");

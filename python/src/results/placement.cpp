@@ -2,14 +2,17 @@
 // Python's Placement: maps pixels between a converted image and its source, both ways.
 #include "halyard/placement.h"
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <string>
 
+#include "kept.h"
 #include "processor.h"
 #include "results/box_units.h"
 #include "tensor/array_view.h"
@@ -102,6 +105,47 @@ std::string repr_of(const Placement& p) {
 
 using Class = nb::class_<Placement>;
 
+// What placement_of() takes, with the function of Python that calls it.
+nb::tuple reduced(const Placement& p) {
+  static PyObject* place = nullptr;
+  const nb::handle restore = kept_attribute(place, "halyard._pickling", "placement");
+  const RegionF crop = p.crop();
+  const Region content = p.content();
+  return nb::make_tuple(
+      restore,
+      nb::make_tuple(pair(p.source()), nb::make_tuple(crop.x, crop.y, crop.width, crop.height),
+                     nb::make_tuple(static_cast<int>(p.orientation().flip),
+                                    static_cast<int>(p.orientation().rotation), p.is_affine()),
+                     pair(p.destination()),
+                     nb::make_tuple(content.x, content.y, content.width, content.height),
+                     six(p.forward())));
+}
+
+bool is_same(const Placement& a, const Placement& b) {
+  return a.source() == b.source() && a.destination() == b.destination() && a.crop() == b.crop() &&
+         a.content() == b.content() && a.orientation() == b.orientation() &&
+         a.is_affine() == b.is_affine() && a.forward() == b.forward();
+}
+
+using Pair = std::array<int, 2>;
+
+Placement placement_of(Pair source, std::array<double, 4> crop, std::array<int, 3> orientation,
+                       Pair destination, std::array<int, 4> content, std::array<double, 6> map) {
+  const auto [flip, rotation, is_affine] = orientation;
+  if (flip < 0 || flip > 2 || rotation < 0 || rotation > 3)
+    raise(Errc::invalid_argument, "orientation: must be a flip 0..2 and a rotation 0..3");
+  if (source[0] <= 0 || source[1] <= 0 || destination[0] <= 0 || destination[1] <= 0) return {};
+  const RegionF from{crop[0], crop[1], crop[2], crop[3]};
+  const Region to{content[0], content[1], content[2], content[3]};
+  const Size size{source[0], source[1]}, network{destination[0], destination[1]};
+  if (is_affine != 0) return {size, from, Affine{map}, network, to};
+  const Orientation upright{static_cast<Flip>(flip), static_cast<Rotation>(rotation)};
+  Placement made(size, from, upright, network, to);
+  // The rules of trainers keep a scale that the two rectangles do not tell.
+  if (made.forward().m != map) made.set_nominal_scale(std::hypot(map[0], map[3]));
+  return made;
+}
+
 void add_maps(Class& cls) {
   cls.def(
          "to_source",
@@ -133,6 +177,21 @@ void add_maps(Class& cls) {
             return map_points(points, [&](Point point) { return p.to_destination(point); });
           },
           nb::arg("points"), "The reverse.");
+}
+
+void add_copies(Class& cls) {
+  cls.def("__reduce__", &reduced)
+      .def("__copy__", [](const Placement& p) { return p; })
+      .def(
+          "__deepcopy__", [](const Placement& p, nb::handle) { return p; }, nb::arg("memo"),
+          nb::sig("def __deepcopy__(self, memo: Any) -> Placement"))
+      .def(
+          "__eq__",
+          [](const Placement& a, nb::handle b) {
+            const Placement* other = nullptr;
+            return nb::try_cast(b, other) && other != nullptr && is_same(a, *other);
+          },
+          nb::sig("def __eq__(self, other: object, /) -> bool"));
 }
 
 }  // namespace
@@ -172,6 +231,11 @@ void bind_placement(nb::module_& m) {
           "backward", [](const Placement& p) { return six(p.backward()); },
           "From destination to source.")
       .def("__repr__", &repr_of);
+  add_copies(cls);
+  m.def("_placement_of", &placement_of,
+        nb::sig("def _placement_of(source: Sequence[int], crop: Sequence[float], orientation: "
+                "Sequence[int], destination: Sequence[int], content: Sequence[int], forward: "
+                "Sequence[float]) -> Placement"));
 }
 
 }  // namespace halyard::python
