@@ -12,6 +12,7 @@
 #     python   build, Python's headers, and the packages to build wheels of the Python package
 #     test     build and python, and the packages of the tests
 #     vm       the packages to build the kernel of the machine in tests/vm
+#     browser  Chromium and playwright, for the tests of the page of `halyard serve`
 #     torch    PyTorch for the system's Python, for one more test
 #     bench    test, and the peers that the benchmarks compare with
 #     check    clang-format, for tools/check.py
@@ -28,7 +29,7 @@ apt_demo=(
   libfreetype-dev fonts-dejavu-core libcli11-dev
 )
 apt_native=(
-  "${apt_demo[@]}" git ccache libturbojpeg0-dev
+  "${apt_demo[@]}" git ccache libturbojpeg0-dev libssl-dev
   libavformat-dev libavcodec-dev libavutil-dev libepoxy-dev
 )
 # Further image formats; the library builds without them.
@@ -40,6 +41,8 @@ apt_test=(
   libegl1 libgles2 libegl-mesa0 libgl1-mesa-dri glslang-tools
 )
 apt_vm=(make gcc libc6-dev binutils flex bison bc xz-utils debian-archive-keyring python3)
+# 124 MB of packages, and 53 MB of playwright's wheel.
+apt_browser=(chromium python3 python3-venv)
 apt_torch=(python3-torch python3-numpy)
 apt_bench=(libbenchmark-dev libyuv-dev libopencv-imgproc-dev libiceoryx-posh-dev iceoryx)
 apt_check=(python3 clang-format-14)
@@ -57,6 +60,7 @@ pip_test=(
   "numpy>=1.26" "scipy>=1.10" "opencv-python-headless>=4.8" "pillow>=10" "pycocotools>=2.0.7"
   "pytest>=7" "ml_dtypes>=0.3" "mypy>=1.8" "pyright[nodejs]>=1.1.390"
 )
+pip_browser=("playwright>=1.50,<2")
 # Installed without dependencies: its metrics need only NumPy and SciPy, and the OpenCV that it
 # would install overwrites the headless one.
 bare_test=("trackeval>=1.3,<2")
@@ -64,11 +68,11 @@ bare_test=("trackeval>=1.3,<2")
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 # For a machine whose package sources lack arm64. .ci/run reads the line and continues.
 no_sysroot() { printf 'aarch64: skipped: %s\n0 passed, 0 failed, 1 skipped\n' "$*"; exit 77; }
-usage() { sed -n '5,20s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '5,21s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 list() {
   local kind group
-  for group in demo native images model python test vm torch bench check dev aarch64; do
+  for group in demo native images model python test vm browser torch bench check dev aarch64; do
     for kind in apt pip bare; do
       declare -p "${kind}_${group}" >/dev/null 2>&1 || continue
       declare -n packages="${kind}_${group}"
@@ -182,6 +186,7 @@ for group in "$@"; do
     test) apt+=("${apt_native[@]}" "${apt_images[@]}" "${apt_test[@]}")
           pip+=("${pip_model[@]}" "${pip_python[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
     vm) apt+=("${apt_vm[@]}") ;;
+    browser) apt+=("${apt_browser[@]}"); pip+=("${pip_browser[@]}") ;;
     torch) apt+=("${apt_torch[@]}") ;;
     bench) apt+=("${apt_native[@]}" "${apt_images[@]}" "${apt_test[@]}" "${apt_bench[@]}")
            pip+=("${pip_model[@]}" "${pip_python[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;

@@ -16,7 +16,7 @@ def largest(file: str, photos: list[str]) -> list[tuple[str, float]]:
     model = halyard.Model(file)
     found = []
     for result in model(photos):  # a list gives a list
-        sure = result.detections[result.detections.confidence > 0.5].with_nms(0.3)
+        sure = result[result.confidence > 0.5].with_nms(0.3)
         if len(sure):
             areas = sure.xywh[:, 2] * sure.xywh[:, 3]
             found.append((sure[int(areas.argmax())].name, float(areas.max())))

@@ -39,5 +39,5 @@ if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(str(__doc__))
     for kind, result in detect_each(*sys.argv[1:]).items():
-        boxes: np.ndarray = result.detections.xyxy
+        boxes: np.ndarray = result.xyxy
         print(f"{kind}: {result}; {boxes.dtype} {boxes.shape}")

@@ -17,7 +17,7 @@ def segment(file: str, photo: str, out: str) -> halyard.Result:
     if model.task != "segment":
         print(f"{file} gives no masks: its task is {model.task}")
         return result
-    outlines = result.detections.to_polygons(tolerance=1)
+    outlines = result.to_polygons(tolerance=1)
     for found, polygons in zip(result, outlines):
         mask = found.mask  # bool (H, W); computed here, for this object
         assert mask is not None

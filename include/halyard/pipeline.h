@@ -78,9 +78,8 @@ struct PipelineModel {
   std::shared_ptr<const Decoder> decoder;
   Preset preset = Preset::hal();
   std::vector<std::string> labels;
-  /// Makes the masks of each frame by this rule, in pixels of the upright image. Unset: a head's
-  /// prototypes stay in ModelResult::decoded, which holds the engine's memory until the frame has
-  /// passed the last stage. Ignored with tiles, whose results are boxes alone.
+  /// Makes the masks of each frame by this rule, in pixels of the upright image. Unset: only a
+  /// head's prototypes are there. Ignored with tiles, whose results are boxes alone.
   std::optional<MaskRule> mask_rule = std::nullopt;
   std::optional<PipelineTiles> tiles = std::nullopt;
   /// If the engine's input has a batch of N above 1, up to N frames that wait run together, of any
@@ -102,8 +101,9 @@ using TrackerOptions = std::variant<std::monostate, ByteTrackOptions, ByteTrackP
 /// What one network found in one frame.
 struct ModelResult {
   std::vector<Detection> detections;  ///< best first, in pixels of the upright image
-  /// The head's other results, in pixels of the network's input; row i belongs to detection i. With
-  /// tiles: empty.
+  /// The head's other results, in pixels of the network's input; row i belongs to detection i. The
+  /// prototypes hold the engine's memory until the frame has passed the last stage. With tiles:
+  /// empty.
   Decoded decoded;
   MaskSet masks;              ///< if PipelineModel::mask_rule is set
   Placement placement;        ///< from the upright image to the network's input; with tiles: none
@@ -145,7 +145,8 @@ struct PipelineStage {
   StageOrder order = StageOrder::in_order;
   /// A frame whose stage fails passes the stages behind it; the run continues.
   std::function<Status(PipelineFrame&)> run;
-  /// Called once, after the last frame, when the sources have ended or by drain() or stop().
+  /// Called once, after the last frame, when the sources have ended or by drain() or stop(). Not
+  /// called after an error that has ended the run.
   std::function<Status()> finish = {};
   bool sees_failed = false;  ///< runs for frames with an error, too
   bool stops_run = false;    ///< the first error of run() ends the run, as of a full disk

@@ -2,8 +2,8 @@
 """Detections: the objects found in one image, as arrays with one row for each object."""
 from __future__ import annotations
 
-from typing import (TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union,
-                    overload)
+from typing import (TYPE_CHECKING, Any, Callable, ClassVar, Dict, Iterator, List, Optional,
+                    Sequence, Tuple, Union, overload)
 
 import numpy as np
 
@@ -28,7 +28,6 @@ _UNITS = ("pixels", "source", "fractions", None)
 # Arrays with one row for each object.
 _ROWS = ("xyxy", "confidence", "class_id", "tracker_id", "tracker_uuid", "keypoints", "obb",
          "is_coasting")
-_store = object.__setattr__
 _OF_IMAGE = ("names", "unit", "size", "top_classes", "top_scores", "class_scores")
 
 
@@ -58,6 +57,7 @@ class Detections(Exports, Plots):
 
     __slots__ = (*_ROWS, *_OF_IMAGE, "_mask_items", "_whole", "_input_dims")
     _all: Tuple[str, ...] = __slots__
+    _stores: ClassVar[List[Tuple[str, Callable[[Any, Any], None]]]]
 
     xyxy: NDArray[np.float32]
     confidence: NDArray[np.float32]
@@ -113,11 +113,17 @@ class Detections(Exports, Plots):
             _mask_items=None if pixels is None else [WholeMask(mask) for mask in pixels])
 
     def _set(self, **values: Any) -> None:
-        for name in self._all:
-            _store(self, name, values.get(name))
+        get = values.get
+        for name, store in self._stores:
+            store(self, get(name))
 
     def _fields(self) -> Dict[str, Any]:
         return {name: getattr(self, name) for name in self._all}
+
+    @classmethod
+    def _made_of_slots(cls) -> None:
+        """Keeps what sets each slot: faster than object.__setattr__."""
+        cls._stores = [(name, getattr(cls, name).__set__) for name in cls._all]
 
     @property
     def _bare(self) -> Detections:
@@ -352,4 +358,5 @@ def decoded(boxes: Any, scores: Any, classes: Any, masks: List[Any], unit: Optio
                           names=tuple(labels) or None, **found)
 
 
+Detections._made_of_slots()
 Detections.__module__ = "halyard"

@@ -195,4 +195,5 @@ class Result(Detections):
         return f"Result({where}{self})"
 
 
+Result._made_of_slots()
 Result.__module__ = "halyard"

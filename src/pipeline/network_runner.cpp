@@ -194,10 +194,11 @@ Status NetworkRunner::decode(std::size_t model, Lane& lane, std::size_t item, Ne
   HALYARD_RETURN_IF_ERROR(shared_.decoders.get(model)->decode_into(outputs_, result.decoded, item));
   result.detections = result.decoded.detections;
   result.detections = result.placement.to_source(std::move(result.detections));
+  if (result.decoded.masks.empty()) return {};
   const auto& rule = shared_.models[model].mask_rule;
-  if (!rule || result.decoded.masks.empty()) return {};
-  HALYARD_RETURN_IF_ERROR(prepare_masks(*rule, result.placement, result.decoded, result.masks));
-  result.decoded.masks.prototypes = {};
+  if (rule) return prepare_masks(*rule, result.placement, result.decoded, result.masks);
+  // Masks end at the network's input, and a weak box may reach far beyond it.
+  clip_boxes(result.decoded.detections, result.placement.destination());
   return {};
 }
 

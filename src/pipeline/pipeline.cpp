@@ -192,6 +192,7 @@ void Pipeline::State::release(Lane& lane) const {
 }
 
 void Pipeline::State::finish() {
+  if (!status()) return;
   for (const PipelineStage& stage : options.stages) {
     if (!stage.finish) continue;
     const Status done = call_stage(stage.finish);

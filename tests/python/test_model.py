@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import halyard
 import models
 from harbour import HARBOUR, MODEL, PHOTO, needs_engine
-from helpers import fails, in_threads
+from helpers import fails, in_threads, run_python
 
 SIDE = 64
 
@@ -170,6 +171,32 @@ def test_engines_have_names():
         fails(halyard.Error, f"engine.*{name}", lambda: halyard.Model(MODEL, engine=name))
     fails(TypeError, "engine: must be callable, or the name", lambda: halyard.Model(engine=3))
     fails(TypeError, "model: must be a file", lambda: halyard.Model(engine="openvino"))
+
+
+ONNXRUNTIME = """
+from halyard import _engines
+_engines.prepare_onnxruntime()
+_engines.prepare_onnxruntime()
+print([library._name for library in _engines._loaded])
+"""
+
+
+def test_the_library_of_the_package_onnxruntime_is_loaded(tmp_path):
+    """A package whose library is libm's: as a wheel of ONNX Runtime holds its own."""
+    found = [line.split()[-1] for line in open("/proc/self/maps") if "libm.so" in line]
+    capi = tmp_path / "onnxruntime/capi"
+    capi.mkdir(parents=True)
+    (tmp_path / "onnxruntime/__init__.py").write_text("raise AssertionError('is not imported')")
+    (capi / "libonnxruntime.so.1.0.0").write_bytes(b"damaged")
+    if not found:
+        pytest.skip("this process has no libm to copy")
+    shutil.copy(found[0], capi / "libonnxruntime.so.1.32.0")
+    where = os.pathsep.join([str(tmp_path), str(pathlib.Path(halyard.__file__).parents[1])])
+    done = run_python("-c", ONNXRUNTIME, env={**os.environ, "PYTHONPATH": where})
+    assert done.stdout.splitlines()[0] == str([str(capi / "libonnxruntime.so.1.32.0")]), done.stderr
+    done = run_python("-c", ONNXRUNTIME, env={**os.environ, "PYTHONPATH": where,
+                                              "HALYARD_ONNXRUNTIME_DIR": "/nowhere"})
+    assert done.stdout.splitlines()[0] == "[]", done.stderr
 
 
 def test_torch():

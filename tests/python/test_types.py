@@ -137,6 +137,22 @@ at, sure, which, protos = with_protos
 assert_type(at, Floats)
 assert_type(protos, halyard.ProtoData | None)
 np.asarray(own), memoryview(own)
+model = halyard.Model("m.onnx", engine="openvino")
+result = model("photo.jpg", conf=0.4, classes=["boat"])
+assert_type(result, halyard.Result)
+assert_type(model(["a.jpg", "b.jpg"]), list[halyard.Result])
+assert_type(next(model("folder", stream=True)), halyard.Result)
+assert_type(next(model.track(0, tracker="ocsort")), halyard.Result)
+assert_type(result[result.confidence > 0.5], halyard.Result)
+assert_type(result[0], halyard.Detection)
+assert_type(result.detections, halyard.Detections)
+assert_type(result.with_nms().replace(names=["a"]), halyard.Result)
+assert_type(halyard.Tracker().update(result), halyard.Result)
+assert_type(result.boxes, halyard.Boxes)
+assert_type(result.plot(), NDArray[np.uint8])
+for frame in halyard.open("topic:camera", timeout=1):
+    assert_type(frame, halyard.Frame)
+    assert_type(frame.numpy("bgr"), NDArray[np.uint8])
 """
 # What type checkers must refuse, a line each.
 WRONG = """
@@ -149,6 +165,9 @@ own.orientation = "upright"
 halyard.ImageProcessor().draw_masks(halyard.Decoder({}), [], own, tracker="sort")
 halyard.lift_tile_boxes([[0, 0, 1, 1]], None, None, (0, 1))
 halyard.Tensor.image(8, 8, "rgb", access="sometimes")
+halyard.open(1.5)
+halyard.Model("m.onnx").track("clip.mp4", tracker="botsort")
+halyard.Model("m.onnx")("a.jpg", conf="high")
 """
 
 

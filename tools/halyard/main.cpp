@@ -105,6 +105,7 @@ int parse_and_act(int argc, char** argv) {
   app.require_subcommand(1);
   tool::Action action;
   tool::add_run(app, action);
+  tool::add_serve(app, action);
   tool::add_decode(app, action);
   tool::add_track(app, action);
   tool::add_convert(app, action);

@@ -273,9 +273,15 @@ Status GlBackend::finish_runs(Fd* fence) {
   } catch (const std::bad_alloc&) {
     status = fail(Errc::no_memory, "convert: no working memory");
   }
-  if (status && fence != nullptr && *fence) {
-    for (const GlRun& run : runs_)
-      run.share_fence(fence->get());
+  if (fence != nullptr && *fence) {
+    if (status) {
+      for (const GlRun& run : runs_)
+        run.share_fence(fence->get());
+    } else {
+      // The CPU does the work again: the GPU must not write after it.
+      static_cast<void>(wait_sync_file(fence->get(), sync_file_patience));
+      fence->reset();
+    }
   }
   drop_runs();
   return status;

@@ -15,6 +15,7 @@ namespace halyard::tool {
 using Action = std::function<int()>;
 
 void add_run(CLI::App& app, Action& action);
+void add_serve(CLI::App& app, Action& action);
 void add_decode(CLI::App& app, Action& action);
 void add_track(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);

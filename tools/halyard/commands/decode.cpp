@@ -15,7 +15,6 @@
 #include "options/paths.h"
 #include "options/values.h"
 #include "output/record.h"
-#include "output/seen.h"
 #include "report.h"
 
 namespace halyard::tool {
@@ -78,9 +77,9 @@ Result<FrameRecord> decode_frame(const DecodeCommand& command, std::vector<Tenso
   if (command.source_size) {
     record.size = *command.source_size;
     const Placement placement = placement_of(record.size, input);
-    fill_seen(decoded, placement.to_source(decoded.detections), &placement, record);
+    fill_objects(decoded, placement.to_source(decoded.detections), &placement, record);
   } else {
-    fill_seen(decoded, decoded.detections, nullptr, record);
+    fill_objects(decoded, decoded.detections, nullptr, record);
   }
   const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
   record.timing_us.emplace_back("decode", time.count());
@@ -91,7 +90,7 @@ int write_record(const DecodeCommand& command, const FrameRecord& record,
                  const std::vector<std::string>& labels) {
   if (command.json.empty()) {
     print_line(summary_line(record, labels));
-    for (const Seen& seen : record.seen)
+    for (const FrameObject& seen : record.objects)
       print_line(detail_line(seen, labels));
     return exit_ok;
   }

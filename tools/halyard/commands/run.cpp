@@ -110,7 +110,6 @@ bool finish_outputs(Annotator& annotator, Outputs& outputs, const RunOptions& op
   const auto check = [&](const std::string& what, const Status& status) {
     if (!status) is_done = report(what, status.error()) == exit_ok;
   };
-  check("--out " + options.out, annotator.finish());
   check("--contact-sheet " + options.contact_sheet, annotator.finish_sheet());
   for (const auto& [option, writer] : outputs.results->entries())
     check(option, writer->finish());
@@ -118,9 +117,9 @@ bool finish_outputs(Annotator& annotator, Outputs& outputs, const RunOptions& op
   return is_done;
 }
 
-int run_pipeline(const RunOptions& options, PipelineParts parts, Outputs& outputs) {
+int run_pipeline(const RunOptions& options, const RunParts& parts, Outputs& outputs) {
   const auto start = std::chrono::steady_clock::now();
-  auto outcome = Pipeline(parts).run(options.in_flight);
+  auto outcome = run_frames(parts, options.in_flight);
   if (!outcome) return report("run", outcome.error());
   parts.progress.clear();
   if (outcome->has_failed) return exit_failure;
@@ -150,12 +149,11 @@ DetectorOptions detector_options(const RunOptions& options) {
   out.mask_rule = MaskRule::logits;
   apply(options.preset, out);
   if (!options.results.has_masks()) out.mask_rule.reset();
-  out.keeps_prototypes = !options.out.empty() || !options.contact_sheet.empty();
   return out;
 }
 
 /// Reports its own errors.
-std::optional<Annotator> make_annotator(const RunOptions& options, const Detector& detector,
+std::optional<Annotator> make_annotator(const RunOptions& options, const PipelineModel& model,
                                         const Inputs& inputs) {
   Annotator::Options drawing;
   drawing.out = options.out;
@@ -163,25 +161,27 @@ std::optional<Annotator> make_annotator(const RunOptions& options, const Detecto
   drawing.other_outputs = options.results.files();
   drawing.other_outputs.insert(drawing.other_outputs.end(), {options.contact_sheet, options.trace});
   drawing.font = options.font;
-  drawing.labels = detector.labels();
   drawing.is_tracking = options.is_tracking;
   drawing.rate = inputs.rate();
+  drawing.in_flight = options.in_flight;
   const std::string sheet = "--contact-sheet " + options.contact_sheet;
   const std::string user = options.out.empty() ? sheet : "--out " + options.out;
   auto annotator = Annotator::create(std::move(drawing));
   if (!annotator) return report(user, annotator.error()), std::nullopt;
-  if (auto loaded = annotator->load_font(); !loaded)
+  if (auto loaded = annotator->load_font(model); !loaded)
     return report(options.font.empty() ? user : "--font", loaded.error()), std::nullopt;
   if (auto opened = annotator->open_sheet(); !opened)
     return report(sheet, opened.error()), std::nullopt;
+  if (auto opened = annotator->open_video(); !opened)
+    return report(user, opened.error()), std::nullopt;
   return *std::move(annotator);
 }
 
 /// Reports its own errors.
-std::optional<ResultFiles> make_results(const RunOptions& options, const Detector& detector) {
+std::optional<ResultFiles> make_results(const RunOptions& options, const PipelineModel& model) {
   ResultFiles::Context context;
-  context.labels = detector.labels();
-  context.labels.resize(std::max(context.labels.size(), detector.class_count()));
+  context.labels = model.labels;
+  context.labels.resize(std::max(model.labels.size(), model.decoder->class_count()));
   context.is_tracking = options.is_tracking;
   context.other_files = options.results.files();
   for (const auto& path : {options.trace, options.contact_sheet, options.detector.model,
@@ -208,30 +208,30 @@ int run(const RunOptions& options) {
   if (const int code = check_image(options, *inputs); code != exit_ok) return code;
   if (auto done = TraceSession::start(options.trace, outputs.trace); !done)
     return report("--trace " + options.trace, done.error());
-  auto detector = Detector::create(detector_options(options));
-  if (!detector) return exit_failure;
-  std::optional<ByteTrack> tracker;
+  const auto model = open_model(detector_options(options));
+  if (!model) return exit_failure;
+  TrackerOptions tracker;
   if (options.is_tracking) {
-    auto created = ByteTrack::create(options.tracking);
-    if (!created) return report("--track", created.error());
-    tracker = *std::move(created);
+    if (const auto checked = ByteTrack::create(options.tracking); !checked)
+      return report("--track", checked.error());
+    tracker = options.tracking;
   }
-  auto annotator = make_annotator(options, *detector, *inputs);
+  auto annotator = make_annotator(options, *model, *inputs);
   if (!annotator) return exit_failure;
-  outputs.results = make_results(options, *detector);
+  outputs.results = make_results(options, *model);
   if (!outputs.results) return exit_failure;
   Progress progress(inputs->total(), !options.is_quiet && !inputs->is_single_image());
   RunStats stats;
-  PipelineParts parts{*inputs,
-                      *detector,
-                      tracker ? &*tracker : nullptr,
-                      *annotator,
-                      *outputs.results,
-                      progress,
-                      stats,
-                      options.results.has_masks(),
-                      options.results.has_outlines(),
-                      prints_lines(options, *inputs)};
+  const RunParts parts{*inputs,
+                       *model,
+                       tracker,
+                       *annotator,
+                       *outputs.results,
+                       progress,
+                       stats,
+                       {options.results.has_masks(), options.results.has_outlines()},
+                       prints_lines(options, *inputs),
+                       options.out};
   return run_pipeline(options, parts, outputs);
 }
 

@@ -19,9 +19,9 @@ double percentile(std::vector<double>& values, double share) {
 void RunStats::add(const FrameRecord& record) {
   ++frames_;
   copies_after_ = copy_stats();
-  detections_ += record.seen.size();
+  detections_ += record.objects.size();
   left_out_ += record.left_out;
-  for (const Seen& seen : record.seen)
+  for (const FrameObject& seen : record.objects)
     if (seen.track) tracks_.insert(*seen.track);
   for (const auto& [name, microseconds] : record.timing_us) {
     const auto same = [&name = name](const auto& stage) { return stage.first == name; };

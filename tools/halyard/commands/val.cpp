@@ -121,20 +121,20 @@ int val_detections(const ValOptions& options) {
 int val_model(const ValOptions& options) {
   const auto truth = read_truth(options.truth, false);
   if (!truth) return report("--gt " + options.truth, truth.error());
-  auto detector = open_detector(options.model);
-  if (!detector) return exit_failure;
-  if (options.has_masks && !detector->gives_masks())
+  auto model = open_preset_model(options.model);
+  if (!model) return exit_failure;
+  if (options.has_masks && !gives_masks(*model))
     return report("--masks", options.model.detector.model + " gives no masks");
-  const bool has_masks = options.has_masks || (detector->gives_masks() && truth->has_segmentations);
+  const bool has_masks = options.has_masks || (gives_masks(*model) && truth->has_segmentations);
   CocoTruth masks;
   if (has_masks) {
     auto read = read_truth(options.truth, true);
     if (!read) return report("--gt " + options.truth, read.error());
     masks = *std::move(read);
   } else {
-    detector->set_mask_rule(std::nullopt);
+    model->mask_rule.reset();
   }
-  auto results = find_objects(options.model, *detector, *truth);
+  auto results = find_objects(options.model, *model, *truth);
   if (!results) return exit_failure;
   if (!options.out.empty())
     if (auto written = write_results(options.out, *truth, *results); !written)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// convert() rotates the image upright in the same pass as the resize.
 #include "input/detector.h"
 
 #include <fmt/format.h>
@@ -8,7 +7,7 @@
 #include <utility>
 
 #include "options/values.h"
-#include "output/seen.h"
+#include "output/record.h"
 #include "report.h"
 
 namespace halyard::tool {
@@ -28,9 +27,22 @@ Status check_engine(const Engine& engine) {
   return {};
 }
 
+/// The names of --labels, of the description, or of the file. Reports its own errors.
+bool find_labels(const DetectorOptions& options, PipelineModel& model) {
+  model.labels = model.decoder->description().labels;
+  if (!options.labels.empty()) {
+    auto lines = read_lines(options.labels);
+    if (!lines) return report("--labels", lines.error()), false;
+    if (check_label_count(lines->size(), model.decoder->class_count()) != exit_ok) return false;
+    model.labels = *std::move(lines);
+  }
+  if (model.labels.empty()) model.labels = model.engine->labels();
+  return true;
+}
+
 }  // namespace
 
-std::optional<Detector> Detector::create(const DetectorOptions& options) {
+std::optional<PipelineModel> open_model(const DetectorOptions& options) {
   auto engine = Engine::open(options.model, options.engine);
   if (!engine) return report("--model", engine.error()), std::nullopt;
   if (auto fits = check_engine(*engine); !fits)
@@ -41,51 +53,18 @@ std::optional<Detector> Detector::create(const DetectorOptions& options) {
            decoder.error());
     return std::nullopt;
   }
-  std::vector<std::string> labels = decoder->description().labels;
-  if (!options.labels.empty()) {
-    auto lines = read_lines(options.labels);
-    if (!lines) return report("--labels", lines.error()), std::nullopt;
-    if (check_label_count(lines->size(), decoder->class_count()) != exit_ok) return std::nullopt;
-    labels = *std::move(lines);
-  }
-  if (labels.empty()) labels = engine->labels();
-  return Detector(*std::move(engine), *std::move(decoder), std::move(labels), options);
+  PipelineModel out;
+  out.name = options.model;
+  out.engine = std::make_shared<Engine>(*std::move(engine));
+  out.decoder = std::make_shared<const Decoder>(*std::move(decoder));
+  out.preset = options.preset;
+  out.mask_rule = options.mask_rule;
+  if (!find_labels(options, out)) return std::nullopt;
+  return out;
 }
 
-Status Detector::detect(Job& job) {
-  Placement placement;
-  {
-    const StageTimer timer(job, "convert");
-    HALYARD_TRY(placement,
-                prepare_input(preset_, job.processor, job.frame.image, job.input, job.rgb));
-  }
-  std::vector<Tensor> outputs;
-  {
-    const StageTimer timer(job, "model");
-    HALYARD_TRY(outputs, engine_.run(job.input));
-  }
-  const StageTimer timer(job, "decode");
-  return decode(outputs, placement, job);
-}
-
-Status Detector::decode(std::span<const Tensor> outputs, const Placement& placement, Job& job) {
-  HALYARD_RETURN_IF_ERROR(decoder_.decode_into(outputs, job.decoded));
-  job.found = placement.to_source(job.decoded.detections);
-  fill_seen(job.decoded, job.found, &placement, job.record);
-  if (gives_masks()) HALYARD_RETURN_IF_ERROR(make_masks(placement, job));
-  if (!keeps_prototypes_) job.decoded.masks.prototypes = {};  // the engine's memory
-  return {};
-}
-
-Status Detector::make_masks(const Placement& placement, Job& job) {
-  job.content = RegionF(placement.content());
-  if (mask_rule_) return prepare_masks(*mask_rule_, placement, job.decoded, job.masks);
-  clip_boxes(job.decoded.detections, placement.destination());
-  return {};
-}
-
-bool Detector::gives_masks() const noexcept {
-  const auto& outputs = decoder_.description().outputs;
+bool gives_masks(const PipelineModel& model) noexcept {
+  const auto& outputs = model.decoder->description().outputs;
   return std::any_of(outputs.begin(), outputs.end(),
                      [](const auto& o) { return o.role == OutputRole::prototypes; });
 }

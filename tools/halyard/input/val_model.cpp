@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <utility>
 
 #include "halyard/capture.h"
+#include "halyard/rle.h"
 #include "input/inside_folder.h"
 #include "interrupt.h"
 #include "options/nearest.h"
@@ -37,10 +39,10 @@ Status check_size(const CocoImage& image, const Frame& frame) {
 
 using CategoryPlaces = std::vector<std::optional<std::size_t>>;
 
-Status add_found(const Job& job, std::size_t image, const CategoryPlaces& places,
+Status add_found(const ModelResult& found, std::size_t image, const CategoryPlaces& places,
                  CocoResults& results) {
-  for (std::size_t i = 0; i < job.found.size(); ++i) {
-    const Detection& d = job.found[i];
+  for (std::size_t i = 0; i < found.detections.size(); ++i) {
+    const Detection& d = found.detections[i];
     const auto label = static_cast<std::size_t>(d.label);
     if (label >= places.size() || !places[label]) {
       ++results.left_out;
@@ -51,17 +53,82 @@ Status add_found(const Job& job, std::size_t image, const CategoryPlaces& places
     object.category = *places[label];
     object.score = static_cast<double>(d.score);
     object.box = coco_box(d.box);
-    if (!job.masks.empty())
-      HALYARD_RETURN_IF_ERROR(rle_encode(job.masks[i], job.masks.frame(), object.mask));
+    if (!found.masks.empty())
+      HALYARD_RETURN_IF_ERROR(rle_encode(found.masks[i], found.masks.frame(), object.mask));
   }
   return {};
 }
 
-Status find_in(const std::string& path, const CocoImage& image, Detector& detector, Job& job) {
-  HALYARD_TRY(job.frame, load(path));
-  HALYARD_RETURN_IF_ERROR(check_size(image, job.frame));
-  job.record = {};
-  return detector.detect(job);
+/// The images of a ground truth through a model; the first error ends it.
+class ModelVal {
+ public:
+  ModelVal(const ModelRun& run, const CocoTruth& truth, const CategoryPlaces& places)
+      : run_(run), truth_(truth), places_(places), progress_(truth.images.size(), !run.is_quiet) {}
+  std::optional<CocoResults> execute(const PipelineModel& model);
+
+ private:
+  Result<std::optional<Frame>> read();
+  Status deliver(const PipelineFrame& frame);
+  std::string path_of(std::size_t image) const {
+    return (std::filesystem::path(run_.images) / truth_.images[image].file).string();
+  }
+  void fail(const std::string& what, const Error& error) {
+    if (!has_failed_.exchange(true)) report(what, error);
+  }
+
+  const ModelRun& run_;
+  const CocoTruth& truth_;
+  const CategoryPlaces& places_;
+  CocoResults results_;
+  Progress progress_;
+  std::size_t next_ = 0;
+  std::atomic<bool> has_failed_{false};
+};
+
+// After an error there is no further image; those on their way are seen.
+Result<std::optional<Frame>> ModelVal::read() {
+  const std::size_t image = next_++;
+  if (image == truth_.images.size() || InterruptGuard::is_requested())
+    return std::optional<Frame>();
+  const auto inside = file_inside(run_.images, truth_.images[image].file);
+  if (!inside) return fail("--images " + run_.images, inside.error()), std::optional<Frame>();
+  auto frame = load(*inside);
+  if (frame) {
+    if (const Status fits = check_size(truth_.images[image], *frame); !fits) frame = fits.error();
+  }
+  if (!frame) return fail(path_of(image), frame.error()), std::optional<Frame>();
+  frame->index = image;
+  return std::optional<Frame>(*std::move(frame));
+}
+
+Status ModelVal::deliver(const PipelineFrame& frame) {
+  const std::size_t image = frame.frame.index;
+  Status done = frame.error ? Status(*frame.error) : Status();
+  if (done) done = add_found(frame.models[0], image, places_, results_);
+  if (!done) fail(path_of(image), done.error());
+  progress_.update(image + 1);
+  return done;
+}
+
+std::optional<CocoResults> ModelVal::execute(const PipelineModel& model) {
+  PipelineOptions options;
+  options.models.push_back(model);
+  options.in_flight = 1;
+  options.sources.emplace_back().next = [this] { return read(); };
+  PipelineStage& last = options.stages.emplace_back();
+  last.name = "results";
+  last.run = [this](PipelineFrame& frame) { return deliver(frame); };
+  last.sees_failed = true;
+  last.stops_run = true;
+  const InterruptGuard guard;
+  auto pipeline = Pipeline::create(std::move(options));
+  if (!pipeline) return report("--model " + model.name, pipeline.error()), std::nullopt;
+  if (auto started = pipeline->start(); !started)
+    return report("val", started.error()), std::nullopt;
+  static_cast<void>(pipeline->wait());  // deliver() has reported its error
+  if (InterruptGuard::is_requested()) return report("val", "interrupted"), std::nullopt;
+  if (has_failed_) return std::nullopt;
+  return std::move(results_);
 }
 
 /// A hint for the first label that resembles a category: "; label boat: did you mean boats?".
@@ -86,40 +153,19 @@ Result<std::vector<std::optional<std::size_t>>> match_labels(
   return make_error(error.code, error.what, *error.detail + meant_category(labels, categories));
 }
 
-std::optional<Detector> open_detector(const ModelRun& run) {
+std::optional<PipelineModel> open_preset_model(const ModelRun& run) {
   DetectorOptions options = run.detector;
   apply(run.preset, options);
-  return Detector::create(options);
+  return open_model(options);
 }
 
-std::optional<CocoResults> find_objects(const ModelRun& run, Detector& detector,
+std::optional<CocoResults> find_objects(const ModelRun& run, const PipelineModel& model,
                                         const CocoTruth& truth) {
-  std::vector<std::string> labels = detector.labels();
-  labels.resize(std::max(labels.size(), detector.class_count()));
+  std::vector<std::string> labels = model.labels;
+  labels.resize(std::max(labels.size(), model.decoder->class_count()));
   const auto places = match_labels(labels, truth.categories);
   if (!places) return report("--model " + run.detector.model, places.error()), std::nullopt;
-  auto processor = Processor::create();
-  if (!processor) return report("processor", processor.error()), std::nullopt;
-  Job job(*std::move(processor));
-  auto input = detector.make_input();
-  if (!input) return report("--model " + run.detector.model, input.error()), std::nullopt;
-  job.input = *std::move(input);
-
-  CocoResults results;
-  Progress progress(truth.images.size(), !run.is_quiet);
-  const InterruptGuard guard;
-  for (std::size_t i = 0; i < truth.images.size(); ++i) {
-    const auto inside = file_inside(run.images, truth.images[i].file);
-    if (!inside) return report("--images " + run.images, inside.error()), std::nullopt;
-    const std::string path = (std::filesystem::path(run.images) / truth.images[i].file).string();
-    if (auto done = find_in(*inside, truth.images[i], detector, job); !done)
-      return report(path, done.error()), std::nullopt;
-    if (auto added = add_found(job, i, *places, results); !added)
-      return report(path, added.error()), std::nullopt;
-    progress.update(i + 1);
-    if (InterruptGuard::is_requested()) return report("val", "interrupted"), std::nullopt;
-  }
-  return results;
+  return ModelVal(run, truth, *places).execute(model);
 }
 
 Status write_results(const std::string& path, const CocoTruth& truth, const CocoResults& results) {

@@ -23,12 +23,12 @@ struct ModelRun {
 Result<std::vector<std::optional<std::size_t>>> match_labels(
     const std::vector<std::string>& labels, const std::vector<CocoCategory>& categories);
 
-/// Opens the detector with the preset applied. Reports its own errors. Nullopt on failure.
-std::optional<Detector> open_detector(const ModelRun& run);
+/// Opens the model with the preset applied. Reports its own errors. Nullopt on failure.
+std::optional<PipelineModel> open_preset_model(const ModelRun& run);
 
-/// Finds boxes, and masks if the detector makes them; areas are those of the boxes. Reports its own
-/// errors, with the option or image. Nullopt on failure or interrupt.
-std::optional<CocoResults> find_objects(const ModelRun& run, Detector& detector,
+/// Finds boxes, and masks if the model has a mask_rule; areas are those of the boxes. Reports its
+/// own errors, with the option or image. Nullopt on failure or interrupt.
+std::optional<CocoResults> find_objects(const ModelRun& run, const PipelineModel& model,
                                         const CocoTruth& truth);
 
 /// A results file: [{"image_id", "category_id", "bbox", "score"}, ...], with masks also

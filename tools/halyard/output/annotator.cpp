@@ -2,11 +2,10 @@
 // A file gets its final name when it is complete: the codec and the video writer rename at the end.
 #include "output/annotator.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "halyard/codec.h"
-#include "input/detector.h"
+#include "halyard/pipeline_stages.h"
 #include "options/values.h"
 
 namespace halyard::tool {
@@ -17,19 +16,10 @@ ImageFileType type_of(const std::string& path) {
   return image_file_type(path).value_or(ImageFileType::jpeg);
 }
 
-Status resize(Tensor& tensor, Size size, PixelFormat format) {
-  if (!tensor.is_empty() && tensor.size() == size) return {};
-  HALYARD_TRY(tensor,
-              Tensor::create_image(static_cast<std::size_t>(size.width),
-                                   static_cast<std::size_t>(size.height), format, DType::u8));
-  return {};
-}
-
 }  // namespace
 
 Result<Annotator> Annotator::create(Options options) {
   Annotator annotator(std::move(options));
-  if (!annotator.is_wanted()) return annotator;
   if (annotator.kind_ == OutKind::folder) {
     HALYARD_RETURN_IF_ERROR(make_folder(annotator.options_.out));
     annotator.names_.emplace(annotator.options_.out, ".jpg");
@@ -38,121 +28,76 @@ Result<Annotator> Annotator::create(Options options) {
   return annotator;
 }
 
-Status Annotator::load_font() {
+Status Annotator::load_font(const PipelineModel& model) {
   if (!is_wanted()) return {};
-  OverlayOptions drawing;
-  drawing.labels = options_.labels;
-  drawing.color_by = options_.is_tracking ? ColorBy::track : ColorBy::label;
-  drawing.font = options_.font;
-  HALYARD_TRY(overlay_, Overlay::create(std::move(drawing)));
+  DrawStageOptions drawing;
+  drawing.has_tracks = options_.is_tracking;
+  drawing.overlay.font = options_.font;
+  HALYARD_TRY(drawing_, draw_stages({&model, 1}, drawing));
   return {};
 }
 
 Status Annotator::open_sheet() {
   if (options_.contact_sheet.empty()) return {};
   HALYARD_TRY(sheet_file_, OutputFile::create(options_.contact_sheet));
+  HALYARD_TRY(sheet_processor_, Processor::create());
   return {};
 }
 
-Status Annotator::paint(Job& job) const {
-  if (!is_wanted()) return {};
-  const StageTimer timer(job, "paint");
-  HALYARD_RETURN_IF_ERROR(resize(job.canvas, job.frame.image.upright_size(), PixelFormat::rgb));
-  Convert request;
-  request.src = job.frame.image;
-  request.dst = job.canvas;
-  HALYARD_RETURN_IF_ERROR(job.processor.convert(request));
+Status Annotator::open_video() {
+  if (kind_ != OutKind::video) return {};
+  HALYARD_TRY(video_, video_stages(options_.out, options_.rate));
   return {};
 }
 
-Status Annotator::draw(Job& job) {
-  if (!is_wanted()) return {};
-  HALYARD_RETURN_IF_ERROR(draw_objects(job));
-  if (!options_.contact_sheet.empty()) {
-    const StageTimer timer(job, "sheet");
-    HALYARD_RETURN_IF_ERROR(sheet_.add(job.canvas, job.processor));
-  }
-  return choose_target(job);
+PipelineStage Annotator::stage(const char* name, StageOrder order,
+                               Status (Annotator::*run)(PipelineFrame&)) {
+  PipelineStage out;
+  out.name = name;
+  out.order = order;
+  out.run = [this, run](PipelineFrame& frame) { return (this->*run)(frame); };
+  return out;
 }
 
-Status Annotator::draw_objects(Job& job) {
-  const StageTimer timer(job, "draw");
-  HALYARD_RETURN_IF_ERROR(draw_masks(job));
-  if (options_.is_tracking) return overlay_->draw(job.canvas, std::span<const Track>(job.tracks));
-  return overlay_->draw(job.canvas, std::span<const Detection>(job.found));
+std::vector<PipelineStage> Annotator::stages() {
+  std::vector<PipelineStage> out = std::move(drawing_);
+  if (sheet_file_) out.push_back(stage("sheet", StageOrder::in_order, &Annotator::add_to_sheet));
+  for (PipelineStage& step : video_)
+    out.push_back(std::move(step));
+  if (kind_ == OutKind::folder || kind_ == OutKind::image) {
+    out.push_back(stage("name", StageOrder::in_order, &Annotator::choose_path));
+    out.push_back(stage("encode", StageOrder::any_order, &Annotator::encode));
+    out.push_back(stage("write", StageOrder::in_order, &Annotator::write));
+  }
+  return out;
 }
 
-Status Annotator::draw_masks(Job& job) {
-  MaskPrototypes& masks = job.decoded.masks;
-  if (masks.empty()) return {};
-  std::vector<Detection>& boxes = job.decoded.detections;
-  MaskDrawOptions drawing;
-  drawing.content = job.content;
-  if (options_.is_tracking) {
-    track_ids_.clear();
-    rows_.clear();
-    for (std::size_t i = 0; i < boxes.size(); ++i) {
-      const auto track = job.record.seen[i].track;
-      if (!track) continue;
-      boxes[rows_.size()] = boxes[i];
-      rows_.push_back(static_cast<std::uint32_t>(i));
-      track_ids_.push_back(*track);
-    }
-    boxes.resize(rows_.size());
-    HALYARD_RETURN_IF_ERROR(masks.select(rows_));
-    drawing.color_by = ColorBy::track;
-    drawing.track_ids = track_ids_;
-  }
-  const Status drawn = painter_.draw(job.canvas, masks, boxes, drawing);
-  masks.prototypes = {};  // the engine's memory
-  return drawn;
+Status Annotator::add_to_sheet(PipelineFrame& frame) {
+  return sheet_.add(frame.drawn, *sheet_processor_);
 }
 
-Status Annotator::choose_target(Job& job) {
-  if (kind_ == OutKind::folder) job.out_path = names_->path_for(job.frame.source, job.frame.index);
-  if (kind_ == OutKind::image) {
-    if (drawn_ != 0)
-      return make_error(Errc::invalid_argument, "--out names one image, the input has more",
-                        options_.out);
-    job.out_path = options_.out;
-  }
-  if (kind_ == OutKind::video && !video_) {
-    // Most players need chroma-subsampled video of even sizes.
-    const auto even = [](std::int32_t extent) { return std::max(2, extent / 2 * 2); };
-    video_size_ = {even(job.canvas.size().width), even(job.canvas.size().height)};
-    HALYARD_TRY(video_, VideoWriter::create(options_.out, video_size_, options_.rate));
-  }
-  ++drawn_;
-  return {};
-}
-
-Status Annotator::encode(Job& job) const {
-  if (kind_ == OutKind::none) return {};
-  const StageTimer timer(job, "encode");
-  if (kind_ == OutKind::video) {
-    HALYARD_RETURN_IF_ERROR(resize(job.video_frame, video_size_, PixelFormat::nv12));
-    job.video_frame.set_colorimetry(
-        {ColorSpace::bt709, ColorTransfer::bt709, ColorEncoding::bt709, ColorRange::limited});
-    Convert request;
-    request.src = job.canvas;
-    request.dst = job.video_frame;
-    request.fit = Fit::letterbox;
-    HALYARD_RETURN_IF_ERROR(job.processor.convert(request));
+Status Annotator::choose_path(PipelineFrame& frame) {
+  std::string& path = images_[frame.lane].path;
+  if (kind_ == OutKind::folder) {
+    path = names_->path_for(frame.frame.source, frame.frame.index);
     return {};
   }
-  HALYARD_TRY(job.encoded, encode_image(job.canvas, type_of(job.out_path)));
+  if (std::exchange(has_image_, true))
+    return make_error(Errc::invalid_argument, "--out names one image, the input has more",
+                      options_.out);
+  path = options_.out;
   return {};
 }
 
-Status Annotator::write(Job& job) {
-  if (kind_ == OutKind::none) return {};
-  const StageTimer timer(job, "write");
-  if (kind_ == OutKind::video) return video_->write(job.video_frame);
-  return write_file(job.out_path, job.encoded);
+Status Annotator::encode(PipelineFrame& frame) {
+  OutputImage& image = images_[frame.lane];
+  HALYARD_TRY(image.bytes, encode_image(frame.drawn, type_of(image.path)));
+  return {};
 }
 
-Status Annotator::finish() {
-  return video_ ? video_->finish() : Status{};
+Status Annotator::write(PipelineFrame& frame) {
+  const OutputImage& image = images_[frame.lane];
+  return write_file(image.path, image.bytes);
 }
 
 Status Annotator::finish_sheet() {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr GrowingFile::Shape results_shape{"[\n", ",\n", "\n]\n"};
 
-CocoResult result_of(const FrameRecord& record, const Seen& seen) {
+CocoResult result_of(const FrameRecord& record, const FrameObject& seen) {
   CocoResult out;
   out.box = coco_box(seen.detection.box);
   out.score = static_cast<double>(seen.detection.score);
@@ -101,7 +101,7 @@ Result<CocoWriter> CocoWriter::create(const std::string& path, CocoIds ids) {
 Status CocoWriter::add(const FrameRecord& record) {
   HALYARD_TRY(const std::int64_t image, ids_.image(record));
   std::string text;
-  for (const Seen& seen : record.seen) {
+  for (const FrameObject& seen : record.objects) {
     const auto category = ids_.category(seen.detection.label);
     if (!category) continue;
     CocoResult result = result_of(record, seen);

@@ -30,7 +30,7 @@ Result<MotWriter> MotWriter::create(const std::string& path, bool is_tracking) {
 
 Status MotWriter::add(const FrameRecord& record) {
   std::string text;
-  for (const Seen& seen : record.seen) {
+  for (const FrameObject& seen : record.objects) {
     if (is_tracking_ && !seen.track) continue;
     const Box& box = seen.detection.box;
     const MotBox line{seen.track ? static_cast<std::int64_t>(*seen.track) : -1,
@@ -45,7 +45,7 @@ Status MotWriter::add(const FrameRecord& record) {
   return file_.add(text);
 }
 
-std::string yolo_line(const Seen& seen, Size size) {
+std::string yolo_line(const FrameObject& seen, Size size) {
   Fractions line{fmt::format("{}", seen.detection.label), static_cast<double>(size.width),
                  static_cast<double>(size.height)};
   const Box& box = seen.detection.box;
@@ -76,7 +76,7 @@ Result<YoloWriter> YoloWriter::create(const std::string& folder,
 
 Status YoloWriter::add(const FrameRecord& record) {
   std::string text;
-  for (const Seen& seen : record.seen)
+  for (const FrameObject& seen : record.objects)
     text += yolo_line(seen, record.size);
   return write_file(names_.path_for(record.source, record.index), std::as_bytes(std::span(text)));
 }

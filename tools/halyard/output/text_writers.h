@@ -48,6 +48,6 @@ class YoloWriter final : public RecordWriter {
 /// "class x y width height [keypoints] score [track]", all as fractions of the image: the centre
 /// and extent of the box. An object with a mask has its outline instead of the box, a rotated box
 /// its four corners. Keypoints are x y score. `size` is the image's.
-std::string yolo_line(const Seen& seen, Size size);
+std::string yolo_line(const FrameObject& seen, Size size);
 
 }  // namespace halyard::tool

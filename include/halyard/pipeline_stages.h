@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pipeline stages: ready-made stages for PipelineOptions::stages that draw, write files and
+// publish.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "halyard/draw.h"
+#include "halyard/export.h"
+#include "halyard/pipeline.h"
+#include "halyard/result.h"
+
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
+
+// Stages belong to one pipeline: they keep memory for each of its lanes. Those that are vectors
+// stand one behind the other in PipelineOptions::stages, in their order.
+
+struct DrawStageOptions {
+  /// overlay.labels and overlay.color_by are set for each model.
+  OverlayOptions overlay;
+  /// Draws the tracks of models and the masks of tracked objects alone. False: all detections.
+  bool has_tracks = false;
+  /// In [0, 1]; 0: no masks.
+  float mask_opacity = 0.5F;
+};
+
+/// "paint" converts the frame to an upright RGB image, PipelineFrame::drawn; "draw" draws on it
+/// what all models have found: masks below, then boxes or tracks with their names, ids and trails.
+/// Errors: those of Overlay::create().
+Result<std::vector<PipelineStage>> draw_stages(std::span<const PipelineModel> models,
+                                               const DrawStageOptions& options = {});
+
+/// "lines" writes one line of JSON for each frame and model, as to_json() of halyard/frame_record.h
+/// returns it, without its line feed. An error of `write` ends the run.
+PipelineStage json_lines_stage(std::span<const PipelineModel> models,
+                               std::function<Status(std::string_view line)> write);
+
+/// "encode" and "write": PipelineFrame::drawn, or the frame where nothing was drawn, as a video
+/// file. Frames of other sizes than the first one's are letterboxed into its size. The file appears
+/// under its name at the end of the run; an error of writing ends the run. Errors: invalid_argument
+/// (the rate), unsupported (the extension), as VideoWriter::create() has them.
+Result<std::vector<PipelineStage>> video_stages(const std::string& path, double rate);
+
+/// "publish" sends each frame to the topic `name` as an Image, without a copy where its memory is a
+/// pool's or DMA-BUFs, and what the models found to the topic `name`/detections, as
+/// DetectionMessage of halyard/detection_message.h. An image whose format is no ImageEncoding is
+/// converted to RGB. Errors: those of Topic::create().
+Result<PipelineStage> topic_stage(const std::string& name, std::span<const PipelineModel> models);
+
+}  // namespace halyard
+HALYARD_EXPORTS_END

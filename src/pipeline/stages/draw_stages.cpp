@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Overlays keep trails, so that drawing is in the order of frames. Each model of each source has
+// trails of its own.
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "halyard/image.h"
+#include "halyard/mask_draw.h"
+#include "halyard/pipeline_stages.h"
+#include "pipeline/stages/lane_memory.h"
+
+namespace halyard {
+namespace {
+
+struct Painter {
+  std::optional<Processor> processor;
+};
+
+Status paint(PipelineFrame& frame, Painter& painter) {
+  if (!painter.processor) {
+    HALYARD_TRY(painter.processor, Processor::create());
+  }
+  const Size size = frame.frame.image.upright_size();
+  if (frame.drawn.is_empty() || frame.drawn.size() != size) {
+    HALYARD_TRY(frame.drawn, Tensor::create_image(size, PixelFormat::rgb));
+  }
+  Convert request;
+  request.src = frame.frame.image;
+  request.dst = frame.drawn;
+  HALYARD_RETURN_IF_ERROR(painter.processor->convert(request));
+  return {};
+}
+
+/// Draws what the models find in the frames of one source.
+class SourceDrawing {
+ public:
+  static Result<SourceDrawing> create(const std::vector<OverlayOptions>& overlays) {
+    SourceDrawing out;
+    for (const OverlayOptions& options : overlays) {
+      HALYARD_TRY(auto overlay, Overlay::create(options));
+      out.overlays_.push_back(std::move(overlay));
+    }
+    return out;
+  }
+  Overlay& overlay(std::size_t model) { return overlays_[model]; }
+
+ private:
+  std::vector<Overlay> overlays_;  ///< as the models
+};
+
+class Drawing {
+ public:
+  Drawing(std::vector<OverlayOptions> overlays, const DrawStageOptions& options)
+      : overlays_(std::move(overlays)),
+        has_tracks_(options.has_tracks),
+        opacity_(options.mask_opacity),
+        painter_(options.overlay.backend) {}
+
+  Status draw(PipelineFrame& frame) {
+    while (sources_.size() <= frame.source) {
+      HALYARD_TRY(auto source, SourceDrawing::create(overlays_));
+      sources_.push_back(std::move(source));
+    }
+    for (std::size_t i = 0; i < frame.models.size() && i < overlays_.size(); ++i) {
+      ModelResult& result = frame.models[i];
+      if (opacity_ > 0) HALYARD_RETURN_IF_ERROR(draw_masks(frame.drawn, result));
+      Overlay& overlay = sources_[frame.source].overlay(i);
+      const std::span<const Track> tracks(result.tracks);
+      const std::span<const Detection> found(result.detections);
+      HALYARD_RETURN_IF_ERROR(has_tracks_ ? overlay.draw(frame.drawn, tracks)
+                                          : overlay.draw(frame.drawn, found));
+    }
+    return {};
+  }
+
+ private:
+  // From prototypes, which the CPU need not make masks of first.
+  Status draw_masks(Tensor& image, const ModelResult& result) {
+    const MaskPrototypes& masks = result.decoded.masks;
+    if (masks.empty() || masks.prototypes.is_empty()) return {};
+    MaskDrawOptions drawing;
+    drawing.opacity = opacity_;
+    drawing.content = RegionF(result.placement.content());
+    if (!has_tracks_) return painter_.draw(image, masks, result.decoded.detections, drawing);
+    choose_tracked(result);
+    HALYARD_RETURN_IF_ERROR(tracked_masks_.select(rows_));
+    drawing.color_by = ColorBy::track;
+    drawing.track_ids = ids_;
+    const Status drawn = painter_.draw(image, tracked_masks_, boxes_, drawing);
+    tracked_masks_.prototypes = {};  // the engine's memory
+    return drawn;
+  }
+
+  // Detections are in the order of rows, best first.
+  void choose_tracked(const ModelResult& result) {
+    const auto& boxes = result.decoded.detections;
+    track_of_.assign(boxes.size(), 0);
+    for (const Track& track : result.tracks) {
+      const auto index = static_cast<std::size_t>(track.detection);
+      if (track.detection >= 0 && index < track_of_.size()) track_of_[index] = track.id;
+    }
+    tracked_masks_ = result.decoded.masks;
+    boxes_.clear();
+    rows_.clear();
+    ids_.clear();
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      if (track_of_[i] == 0) continue;  // ids begin at 1
+      boxes_.push_back(boxes[i]);
+      rows_.push_back(static_cast<std::uint32_t>(i));
+      ids_.push_back(track_of_[i]);
+    }
+  }
+
+  std::vector<OverlayOptions> overlays_;
+  bool has_tracks_;
+  float opacity_;
+  MaskPainter painter_;
+  std::vector<SourceDrawing> sources_;
+  // Of one frame:
+  MaskPrototypes tracked_masks_;
+  std::vector<Detection> boxes_;
+  std::vector<std::uint32_t> rows_;
+  std::vector<std::uint64_t> ids_;
+  std::vector<std::uint64_t> track_of_;
+};
+
+}  // namespace
+
+Result<std::vector<PipelineStage>> draw_stages(std::span<const PipelineModel> models,
+                                               const DrawStageOptions& options) {
+  std::vector<OverlayOptions> overlays;
+  for (const PipelineModel& model : models) {
+    OverlayOptions& overlay = overlays.emplace_back(options.overlay);
+    overlay.labels = model.labels;
+    overlay.color_by = options.has_tracks ? ColorBy::track : ColorBy::label;
+  }
+  // A font that is missing is told before the first frame.
+  HALYARD_RETURN_IF_ERROR(SourceDrawing::create(overlays));
+  auto painters = std::make_shared<pipeline::LaneMemory<Painter>>();
+  auto drawing = std::make_shared<Drawing>(std::move(overlays), options);
+  std::vector<PipelineStage> out(2);
+  out[0].name = "paint";
+  out[0].order = StageOrder::any_order;
+  out[0].run = [painters](PipelineFrame& frame) { return paint(frame, painters->of(frame)); };
+  out[1].name = "draw";
+  out[1].run = [drawing](PipelineFrame& frame) { return drawing->draw(frame); };
+  return out;
+}
+
+}  // namespace halyard

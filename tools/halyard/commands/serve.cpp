@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// halyard serve: shows what a model finds, live, in a browser.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <thread>
+
+#include "commands/commands.h"
+#include "interrupt.h"
+#include "options/limit_options.h"
+#include "options/parsed_option.h"
+#include "options/preset_options.h"
+#include "report.h"
+#include "input/detector.h"
+#include "serve/live_input.h"
+#include "serve/live_pipeline.h"
+#include "serve/live_routes.h"
+
+namespace halyard::tool {
+namespace {
+
+struct ServeOptions {
+  std::vector<std::string> inputs;
+  DetectorOptions detector;
+  PresetOptions preset;
+  bool is_tracking = false;
+  bool is_once = false;
+  ByteTrackOptions tracking;
+  ListenAddress listen;
+  std::string token, token_file, certificate, key;
+  std::vector<std::string> hosts;
+  std::size_t max_viewers = 50;
+  double view_rate = 30;
+  std::size_t in_flight = 4;
+  std::string record_to;
+  LivePainterOptions painting;
+};
+
+/// The token that clients must know; empty: none. Reports its own errors.
+std::optional<std::string> token_of(const ServeOptions& options) {
+  if (!options.token_file.empty()) {
+    auto token = read_token_file(options.token_file);
+    if (!token) return report("--token-file", token.error()), std::nullopt;
+    return *token;
+  }
+  if (options.token == "random") {
+    auto token = random_token();
+    if (!token) return report("--token", token.error()), std::nullopt;
+    return *token;
+  }
+  if (options.token.empty()) return std::string();
+  if (const auto done = check_token(options.token); !done)
+    return report("--token", done.error()), std::nullopt;
+  return options.token;
+}
+
+int check_serve_options(const ServeOptions& options) {
+  const bool has_token = !options.token.empty() || !options.token_file.empty();
+  if (!options.listen.is_loopback() && !has_token)
+    return report_usage("--listen " + options.listen.text(),
+                        "other machines can reach it: give --token random, or --token-file FILE");
+  if (!options.token.empty() && !options.token_file.empty())
+    return report_usage("--token-file", "give either it or --token");
+  if (options.certificate.empty() != options.key.empty())
+    return report_usage("--cert", "give --cert and --key together");
+  return exit_ok;
+}
+
+/// Everything that serves, in the order in which it is made; destroyed from the last to the first.
+struct Serving {
+  LiveFeed feed;
+  Recorder recorder;
+  PoolWatch pools;
+  LiveRoutes routes;
+  std::unique_ptr<HttpServer> server = nullptr;
+  std::optional<LiveStage> stage = std::nullopt;
+  std::optional<Pipeline> pipeline = std::nullopt;
+
+  Serving(LiveSource source, LiveControls controls, std::string folder, std::string model)
+      : feed(std::move(source), controls),
+        recorder(std::move(folder)),
+        routes({feed, recorder, pools}, std::move(model)) {}
+  ~Serving() { feed.set_hooks({}); }
+};
+
+/// Reports its own errors.
+bool open_server(const ServeOptions& options, const std::string& token, Serving& serving) {
+  HttpServerOptions serve;
+  serve.listen = options.listen;
+  serve.max_viewers = options.max_viewers;
+  if (!options.certificate.empty()) {
+    auto tls = TlsContext::create(options.certificate, options.key);
+    if (!tls) return report("--cert", tls.error()), false;
+    serve.tls = *std::move(tls);
+  }
+  auto server = HttpServer::create(std::move(serve), serving.routes);
+  if (!server) return report("--listen", server.error()), false;
+  serving.server = *std::move(server);
+  serving.routes.bind(*serving.server);
+  serving.routes.set_access({token, options.listen.is_loopback(), serving.server->has_tls(),
+                             serving.server->port(), options.hosts});
+  return true;
+}
+
+/// Reports its own errors.
+bool open_stage(const ServeOptions& options, const PipelineModel& model, Serving& serving) {
+  LivePainterOptions painting = options.painting;
+  painting.labels = model.labels;
+  painting.has_tracker = options.is_tracking;
+  auto painter = LivePainter::create(std::move(painting));
+  if (!painter)
+    return report(options.painting.font.empty() ? "serve" : "--font", painter.error()), false;
+  serving.stage.emplace(serving.feed, *serving.server, serving.recorder, *std::move(painter),
+                        options.view_rate);
+  return true;
+}
+
+void tell_address(const ServeOptions& options, const std::string& token, const Serving& serving) {
+  ListenAddress where = options.listen;
+  where.port = serving.server->port();
+  print_line(fmt::format("Live view: {}://{}/", serving.server->has_tls() ? "https" : "http",
+                         where.text()));
+  if (options.token == "random") print_line("Token: " + token);
+  if (!options.listen.is_loopback() && !serving.server->has_tls())
+    report("serve", "without --cert, the token and the images pass the network unencrypted");
+}
+
+/// Reports its own errors.
+bool open_pipeline(const ServeOptions& options, PipelineSource source, PipelineModel model,
+                   Serving& serving) {
+  PipelineOptions parts;
+  const DecodeOptions decoding = model.decoder->options();
+  // Of a camera the newest frame is shown; of a file each one.
+  parts.on_overload = source.is_live ? OverloadPolicy::drop_oldest : OverloadPolicy::wait;
+  parts.in_flight = options.in_flight;
+  parts.sources.push_back(std::move(source));
+  parts.models.push_back(std::move(model));
+  if (options.is_tracking) parts.tracker = options.tracking;
+  parts.stages.push_back(live_stage(*serving.stage, serving.feed));
+  parts.on_error = [](std::string_view what, const Error& error) {
+    // A read that Ctrl-C has ended is not a damaged input.
+    if (!InterruptGuard::is_requested()) report(what, error);
+  };
+  auto pipeline = Pipeline::create(std::move(parts));
+  if (!pipeline) return report("serve", pipeline.error()), false;
+  serving.pipeline = *std::move(pipeline);
+  serving.feed.set_hooks(live_hooks(*serving.pipeline, decoding));
+  return true;
+}
+
+int serve_frames(const ServeOptions& options, const std::string& token, Serving& serving) {
+  const InterruptGuard guard;
+  for (const auto& done :
+       {serving.pools.start(), serving.server->start(), serving.pipeline->start()})
+    if (!done) return report("serve", done.error());
+  tell_address(options, token, serving);
+  if (!finish_stdout()) return exit_failure;
+  while (!InterruptGuard::is_requested())
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const Status stopped = serving.pipeline->stop();
+  serving.server->stop();
+  serving.recorder.finish();
+  if (!stopped) return report("serve", stopped.error());
+  if (const std::string error = serving.recorder.state().error; !error.empty())
+    report("--record-to", error);
+  return exit_interrupted;
+}
+
+int serve(const ServeOptions& options) {
+  if (const int code = check_serve_options(options); code != exit_ok) return code;
+  const auto token = token_of(options);
+  if (!token) return exit_failure;
+  DetectorOptions detecting = options.detector;
+  apply(options.preset, detecting);
+  auto model = open_model(detecting);
+  if (!model) return exit_failure;
+  FrameSourceOptions reading;
+  reading.load.is_cancelled = InterruptGuard::is_requested;
+  auto source = open_live_input(options.inputs, reading, !options.is_once);
+  if (!source) return report(shown_name(options.inputs[0]), source.error());
+  const LiveSource shown{source->name, options.is_tracking, gives_masks(*model),
+                         model->labels};
+  LiveControls controls;
+  controls.score = model->decoder->options().score_threshold;
+  controls.iou = model->decoder->options().iou_threshold;
+  Serving serving(shown, controls, options.record_to,
+                  dump(model_json(*model->engine, *model->decoder, model->labels)));
+  if (!open_server(options, *token, serving)) return exit_failure;
+  if (!open_stage(options, *model, serving)) return exit_failure;
+  if (!open_pipeline(options, *std::move(source), *std::move(model), serving)) return exit_failure;
+  return serve_frames(options, *token, serving);
+}
+
+constexpr const char* serve_examples =
+    "The page shows the live image, stage timings, drops, pools and topics, and changes "
+    "thresholds.\n"
+    "Only programs of this machine reach it unless --listen names another address; then a token "
+    "is\n"
+    "needed. Files are shown at their own speed, again and again.\n"
+    "\n"
+    "Examples:\n"
+    "  halyard serve --model yolov8n.onnx /dev/video0\n"
+    "  halyard serve --model boats.onnx harbour.mp4 --track\n"
+    "  halyard serve --model yolov8n.onnx rtsp://camera/live --listen 0.0.0.0:8443 \\\n"
+    "    --token-file token.txt --cert board.pem --key board.key\n"
+    "  halyard serve --model boats.onnx clip/ --listen 0.0.0.0 --token random --record-to videos/";
+
+void add_server_options(CLI::App& sub, ServeOptions& options) {
+  add_parsed(sub, "--listen", options.listen, parse_listen, "ADDR, ADDR:PORT or :PORT",
+             "Address to listen on; default: 127.0.0.1:8080. Port 0: a free one");
+  sub.add_option("--token", options.token,
+                 "What clients must know, 16 characters or more; random: make one and print it");
+  sub.add_option("--token-file", options.token_file,
+                 "File whose first line is the token; nobody else may read it");
+  sub.add_option("--host", options.hosts, "Further name by which clients may call this server");
+  sub.add_option("--cert", options.certificate, "Certificate for https (PEM)");
+  sub.add_option("--key", options.key, "Its key (PEM)");
+  sub.add_option("--max-viewers", options.max_viewers, "Viewers at the same time")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  sub.add_option("--view-rate", options.view_rate, "Images per second that viewers get at most")
+      ->check(CLI::Range(0.1, 1000.0))
+      ->capture_default_str();
+  sub.add_option("--view-size", options.painting.max_side,
+                 "Pixels of the longer side that viewers get at most")
+      ->check(CLI::Range(64, 8192))
+      ->capture_default_str();
+  sub.add_option("--view-quality", options.painting.quality, "Quality of the JPEG images")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  sub.add_option("--record-to", options.record_to, "Folder for videos that the page records");
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Action& action) {
+  auto options = std::make_shared<ServeOptions>();
+  CLI::App* sub = app.add_subcommand("serve", "Show what a model finds, live, in a browser");
+  sub->footer(serve_examples);
+  sub->add_option("inputs", options->inputs,
+                  "A camera (/dev/video0), images, folders, videos, http://, rtsp:// or topic:NAME")
+      ->required();
+  DetectorOptions& detector = options->detector;
+  sub->add_option("-m,--model", detector.model, "Model file: .onnx, .tflite or .xml")->required();
+  sub->add_option("--labels", detector.labels, "Class names, one a line; default: the model's own");
+  sub->add_option("--config", detector.config, "Description of the outputs (.json, .yaml)");
+  add_preset_options(*sub, options->preset, "hal's input, score 0.25, IoU 0.45");
+  sub->add_option("--device", detector.engine.device, "Device of the engine")
+      ->capture_default_str();
+  sub->add_option("--threads", detector.engine.threads, "Inference threads; 0: the engine's choice")
+      ->check(CLI::Range(0, 1024));
+  sub->add_flag("--track", options->is_tracking, "Give objects identities over frames");
+  sub->add_option("--in-flight", options->in_flight, "Frames on their way at once")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  sub->add_flag("--once", options->is_once, "Show a file once, not again and again");
+  sub->add_option("--font", options->painting.font, "Font file for labels");
+  add_server_options(*sub, *options);
+  add_limit_options(*sub);
+  sub->callback([&action, options] { action = [options] { return serve(*options); }; });
+}
+
+}  // namespace halyard::tool

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The live view's numbers as JSON and as Prometheus' text. docs/live-view.md describes each key.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <string_view>
+
+#include "halyard/decode.h"
+#include "halyard/model.h"
+#include "serve/http/http_server.h"
+#include "serve/live_feed.h"
+#include "serve/recorder.h"
+
+namespace halyard::tool {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const LiveControls& controls);
+/// Changes the members that `text`, a JSON object, names. Errors: malformed (not a JSON object),
+/// invalid_argument (a key that does not exist, a value of another type or outside its range).
+Status read_controls(std::string_view text, LiveControls& controls);
+/// The member "on" of a JSON object. Errors: as read_controls().
+Result<bool> read_switch(std::string_view text);
+
+/// GET /api/state, and the data of each event.
+Json state_json(const LiveFeed::State& state, const LiveSource& source,
+                const HttpServerStats& server, const RecorderState& recorder);
+/// GET /api/model.
+Json model_json(const Engine& engine, const Decoder& decoder,
+                const std::vector<std::string>& labels);
+/// GET /metrics: the text format of Prometheus, version 0.0.4.
+std::string metrics_text(const LiveFeed::State& state, const HttpServerStats& server,
+                         const RecorderState& recorder);
+
+/// On one line; bytes that are not UTF-8 are replaced.
+std::string dump(const Json& json);
+
+}  // namespace halyard::tool

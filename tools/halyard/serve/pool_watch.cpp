@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/pool_watch.h"
+
+#include <system_error>
+#include <utility>
+
+#include "halyard/ipc_info.h"
+#include "halyard/trace.h"
+#include "input/json_document.h"
+
+namespace halyard::tool {
+namespace {
+
+constexpr std::chrono::seconds interval(1), asked_time(10);
+
+Result<Json> look(std::vector<TopicInfo>& before) {
+  HALYARD_TRY(auto topics, list_topics());
+  HALYARD_TRY(const auto pools, list_pools());
+  const Rates rates(before, topics);
+  Json out{{"pools", Json::array()}, {"topics", Json::array()}};
+  for (const PoolInfo& pool : pools)
+    out["pools"].push_back(describe(pool));
+  for (const TopicInfo& topic : topics)
+    out["topics"].push_back(describe(topic, rates));
+  before = std::move(topics);
+  return out;
+}
+
+}  // namespace
+
+PoolWatch::~PoolWatch() {
+  stop();
+}
+
+Status PoolWatch::start() {
+  try {
+    thread_ = std::thread([this] {
+      trace::set_thread_name("pool watch");
+      run();
+    });
+  } catch (const std::system_error& error) {
+    return make_error(Errc::exhausted, "the system starts no thread", error.what());
+  }
+  return {};
+}
+
+void PoolWatch::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void PoolWatch::run() {
+  std::vector<TopicInfo> before;
+  std::unique_lock lock(mutex_);
+  while (!is_stopping_) {
+    lock.unlock();
+    auto seen = look(before);
+    lock.lock();
+    looked_ = Clock::now();
+    error_ = seen ? "" : seen.error().message();
+    last_ = seen ? *std::move(seen) : Json{{"pools", Json::array()}, {"topics", Json::array()}};
+    changed_.wait_for(lock, interval, [this] { return is_stopping_; });
+    changed_.wait(lock, [this] { return is_stopping_ || asked_ + asked_time > Clock::now(); });
+  }
+}
+
+Json PoolWatch::json() {
+  const std::lock_guard lock(mutex_);
+  asked_ = Clock::now();
+  changed_.notify_all();
+  const bool has_looked = looked_ != Clock::time_point{};
+  const std::chrono::duration<double, std::milli> age = asked_ - looked_;
+  Json out =
+      json_document({{"age_ms", has_looked ? Json(static_cast<long>(age.count())) : Json()}});
+  out["error"] = error_.empty() ? Json() : Json(error_);
+  out["pools"] = last_.value("pools", Json::array());
+  out["topics"] = last_.value("topics", Json::array());
+  return out;
+}
+
+}  // namespace halyard::tool
