@@ -85,8 +85,8 @@ PUBLIC_HEADERS = {
     "compat/nvmedia_tensor": "capi",
     "hal": "capi", "c/base": "capi", "c/decode": "capi", "c/decoded": "capi",
     "c/delegate": "capi", "c/image": "capi", "c/mask": "capi", "c/message": "capi",
-    "c/negotiate": "capi", "c/pool": "capi", "c/system": "capi", "c/tensor": "capi",
-    "c/tile": "capi", "c/topic": "capi", "c/track": "capi",
+    "c/negotiate": "capi", "c/pipeline": "capi", "c/pool": "capi", "c/system": "capi",
+    "c/tensor": "capi", "c/tile": "capi", "c/topic": "capi", "c/track": "capi",
 }
 
 # C headers: compiled as C11, and not in the C++ umbrella header.

@@ -11,6 +11,7 @@
 #include "halyard/c/mask.h"
 #include "halyard/c/message.h"
 #include "halyard/c/negotiate.h"
+#include "halyard/c/pipeline.h"
 #include "halyard/c/pool.h"
 #include "halyard/c/system.h"
 #include "halyard/c/tensor.h"

@@ -133,6 +133,12 @@ from halyard._image import tensor as tensor
 from halyard._masks import MaskResolution as MaskResolution
 from halyard._model import Model as Model
 from halyard._overlay import Overlay as Overlay
+from halyard._pipeline import Pipeline as Pipeline
+from halyard._pipeline_result import PipelineResult as PipelineResult
+from halyard._pipeline_result import StageTime as StageTime
+from halyard._pipeline_stats import PipelineStats as PipelineStats
+from halyard._pipeline_stats import SourceStats as SourceStats
+from halyard._pipeline_stats import StageStats as StageStats
 from halyard._result import Result as Result
 from halyard._results import ProtoDetections as ProtoDetections
 from halyard._tiling import MergeConfig as MergeConfig
@@ -210,6 +216,9 @@ __all__ = [
     "OutOfMemoryError",
     "Output",
     "Overlay",
+    "Pipeline",
+    "PipelineResult",
+    "PipelineStats",
     "PixelFormat",
     "Placement",
     "PointCloud",
@@ -226,6 +235,9 @@ __all__ = [
     "Scores",
     "Serializer",
     "Sort",
+    "SourceStats",
+    "StageStats",
+    "StageTime",
     "SystemCallError",
     "Tensor",
     "TensorDescriptor",

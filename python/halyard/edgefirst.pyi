@@ -71,6 +71,9 @@ from halyard import OperationStatus as OperationStatus
 from halyard import OutOfMemoryError as OutOfMemoryError
 from halyard import Output as Output
 from halyard import Overlay as Overlay
+from halyard import Pipeline as Pipeline
+from halyard import PipelineResult as PipelineResult
+from halyard import PipelineStats as PipelineStats
 from halyard import PixelFormat as PixelFormat
 from halyard import Placement as Placement
 from halyard import PointCloud as PointCloud
@@ -87,6 +90,9 @@ from halyard import Rotation as Rotation
 from halyard import Scores as Scores
 from halyard import Serializer as Serializer
 from halyard import Sort as Sort
+from halyard import SourceStats as SourceStats
+from halyard import StageStats as StageStats
+from halyard import StageTime as StageTime
 from halyard import SystemCallError as SystemCallError
 from halyard import TensorDescriptor as TensorDescriptor
 from halyard import TensorHandle as TensorHandle

@@ -2,6 +2,7 @@
 // Engine, for other files of the extension.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +14,10 @@ namespace halyard::python {
 
 /// Python's Engine. run() is called without the interpreter's lock, from several threads at once.
 struct PyEngine {
-  explicit PyEngine(Engine made) : value(std::move(made)) {}
-  Engine value;
+  explicit PyEngine(Engine made)
+      : shared(std::make_shared<Engine>(std::move(made))), value(*shared) {}
+  const std::shared_ptr<Engine> shared;  ///< pipelines share it
+  Engine& value;
 };
 
 inline nb::list text_list(const std::vector<std::string>& texts) {

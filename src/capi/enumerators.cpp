@@ -6,14 +6,18 @@
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
+#include <type_traits>
+#include <variant>
 
 #include "capi/ipc/topics.h"
 #include "halyard/c/negotiate.h"
+#include "halyard/c/pipeline.h"
 #include "halyard/c/tile.h"
 #include "halyard/compat/decode.h"
 #include "halyard/hal.h"
 #include "halyard/log.h"
 #include "halyard/negotiated_buffer.h"
+#include "halyard/pipeline.h"
 #include "halyard/tile_merge.h"
 
 namespace halyard::capi {
@@ -99,6 +103,12 @@ static_assert(has_value(OperationState::none, HAL_OPERATION_NONE) &&
               has_value(OperationState::pending, HAL_OPERATION_PENDING) &&
               has_value(OperationState::done, HAL_OPERATION_DONE) &&
               has_value(OperationState::failed, HAL_OPERATION_FAILED));
+
+static_assert(mirrors<hal_overload_policy, OverloadPolicy>("HAL_OVERLOAD_"));
+static_assert(
+    std::is_same_v<std::variant_alternative_t<HAL_TRACKER_BYTETRACK, TrackerOptions>,
+                   ByteTrackOptions> &&
+    std::is_same_v<std::variant_alternative_t<HAL_TRACKER_SORT, TrackerOptions>, SortOptions>);
 
 }  // namespace
 }  // namespace halyard::capi

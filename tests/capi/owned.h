@@ -46,6 +46,8 @@ struct Free {
   void operator()(hal_attrs* a) const { hal_attrs_free(a); }
   void operator()(hal_reconciled* r) const { hal_reconciled_free(r); }
   void operator()(hal_operation* o) const { hal_operation_free(o); }
+  void operator()(hal_pipeline* p) const { hal_pipeline_free(p); }
+  void operator()(hal_pipeline_frame* f) const { hal_pipeline_frame_free(f); }
   void operator()(hal_buffer* b) const { hal_buffer_free(b); }
   void operator()(std::uint8_t* bytes) const { std::free(bytes); }
   void operator()(char* text) const { std::free(text); }

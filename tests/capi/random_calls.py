@@ -14,8 +14,10 @@ from pathlib import Path
 from declarations import HEADERS, functions, opaque
 from null_calls import ender, is_pointer, release
 
-# Load what a path names; end a reference that somebody else may have.
-LEFT_OUT = {"hal_delegate_open", "hal_delegate_close", "hal_pool_release"}
+# Load what a path names, or take functions; end a reference that somebody else may have.
+LEFT_OUT = {"hal_delegate_open", "hal_delegate_close", "hal_pool_release",
+            "hal_pipeline_add_source", "hal_pipeline_add_model", "hal_pipeline_add_reader",
+            "hal_pipeline_add_stage"}
 # Handles that a call ends, whatever comes of it.
 CONSUMED = re.compile(r"_(free|unmap)$|_finalize(_normalized)?$|^hal_import_image")
 # Numbers that mean something: a wait that ends, numbers that meet again.

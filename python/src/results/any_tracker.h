@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "bindings.h"
 #include "fork_mutex.h"
 #include "halyard/compat/track.h"
+#include "halyard/pipeline.h"
 #include "halyard/track.h"
 #include "results/tracks.h"
 
@@ -35,6 +38,12 @@ struct TrackerCore : PyTracker {
   std::chrono::nanoseconds step;
   std::uint64_t next = 0;
 };
+
+/// The options of halyard.Tracker: its kind and a dict. Raises InvalidArgumentError for others.
+TrackerOptions tracker_options_from(const std::string& kind, const nb::dict& given);
+/// Without the tentative ones, those seen first: boxes, scores, classes, ids, UUIDs, index of the
+/// detection (all bits set: none).
+nb::tuple track_arrays(std::vector<Track>& tracks, UuidSeed seed);
 
 /// One argument.
 class TrackerArg {

@@ -90,10 +90,9 @@ std::pair<nb::object, nb::object> class_arrays(const std::vector<ClassScore>& fo
 }
 
 // The area of the bytes of each instance mask, in the unit of boxes.
-nb::object mask_boxes(const PyDecoder& decoder, std::span<const compat::Segmentation> masks) {
-  const auto normalized = decoder.value.normalized_boxes();
+nb::object mask_boxes(const DecodeFacts& facts, std::span<const compat::Segmentation> masks) {
   const Size size =
-      normalized.value_or(true) ? Size{1, 1} : decoder.value.input_dims().value_or(Size{1, 1});
+      facts.is_normalized.value_or(true) ? Size{1, 1} : facts.input.value_or(Size{1, 1});
   std::vector<Detection> covered;
   const auto width = static_cast<float>(size.width), height = static_cast<float>(size.height);
   for (const auto& [box, rows, columns, channels, data] : masks)
@@ -101,21 +100,23 @@ nb::object mask_boxes(const PyDecoder& decoder, std::span<const compat::Segmenta
   return detection_arrays(covered).boxes;
 }
 
-bool has_instances(const PyDecoder& decoder) {
-  const auto& outputs = decoder.value.description().outputs;
-  return std::any_of(outputs.begin(), outputs.end(), [](const OutputDescription& output) {
-    return output.role == OutputRole::prototypes;
-  });
+DecodeFacts facts_of(const PyDecoder& decoder) {
+  const ModelDescription& description = decoder.value.description();
+  return {.is_normalized = decoder.value.normalized_boxes(),
+          .input = decoder.value.input_dims(),
+          .has_instances = has_instances(description),
+          .labels = description.labels};
 }
 
 // The unit of a result, and values that heads give beside boxes.
 nb::object completed(nb::object result, const PyDecoder& decoder, const compat::Found& found) {
-  const auto normalized = decoder.value.normalized_boxes();
-  if (normalized) result.attr("unit") = *normalized ? "fractions" : "pixels";
-  if (const auto size = decoder.value.input_dims())
+  const DecodeFacts facts = facts_of(decoder);
+  if (const auto normalized = facts.is_normalized)
+    result.attr("unit") = *normalized ? "fractions" : "pixels";
+  if (const auto size = facts.input)
     result.attr("input_dims") = nb::make_tuple(size->width, size->height);
-  if (has_instances(decoder))
-    result.attr("mask_boxes") = mask_boxes(decoder, found.segmentations.views());
+  if (facts.has_instances)
+    result.attr("mask_boxes") = mask_boxes(facts, found.segmentations.views());
   if (found.keypoints_each != 0) result.attr("keypoints") = points_array(found);
   if (found.is_rotated) result.attr("rotated") = rotated_array(found.rotated);
   if (!found.classes.empty()) {
@@ -130,41 +131,6 @@ bool is_native(const PyDecoder& decoder) {
   return decoder.value.options().convention == compat::Convention::native;
 }
 
-nb::list labels_of(const PyDecoder& decoder) {
-  nb::list labels;
-  for (const std::string& label : decoder.value.description().labels)
-    labels.append(str_of(label));
-  return labels;
-}
-
-// halyard.Detections from a decode.
-nb::object detections(const PyDecoder& decoder, const compat::Found& found) {
-  static PyObject* place = nullptr;
-  const nb::handle make = kept_attribute(place, "halyard._detections", "decoded");
-  const DetectionArrays arrays = detection_arrays(found.boxes);
-  nb::dict also;
-  also["boxes"] = arrays.boxes;
-  also["scores"] = arrays.scores;
-  also["classes"] = arrays.classes;
-  also["masks"] = mask_list(found.segmentations.views());
-  also["labels"] = labels_of(decoder);
-  const auto normalized = decoder.value.normalized_boxes();
-  also["unit"] =
-      normalized ? nb::object(nb::str(*normalized ? "fractions" : "pixels")) : nb::none();
-  const auto size = decoder.value.input_dims();
-  also["input_dims"] =
-      size ? nb::object(nb::make_tuple(size->width, size->height)) : nb::object(nb::none());
-  if (has_instances(decoder)) also["mask_boxes"] = mask_boxes(decoder, found.segmentations.views());
-  if (found.keypoints_each != 0) also["keypoints"] = points_array(found);
-  if (found.is_rotated) also["obb"] = rotated_array(found.rotated);
-  if (!found.classes.empty()) {
-    const auto [labels, scores] = class_arrays(found.classes);
-    also["top_classes"] = labels;
-    also["top_scores"] = scores;
-  }
-  return make(**also);
-}
-
 nb::object decode_one(PyDecoder& self, std::span<const Tensor> outputs, std::size_t maximum,
                       std::size_t batch) {
   const Loan found(self);
@@ -172,7 +138,7 @@ nb::object decode_one(PyDecoder& self, std::span<const Tensor> outputs, std::siz
     const std::shared_lock lock(self.settings);
     return self.value.decode(outputs, *found, maximum, batch);
   }));
-  if (is_native(self)) return detections(self, *found);
+  if (is_native(self)) return detections_result(*found, facts_of(self));
   static PyObject* place = nullptr;
   const nb::handle result = kept_attribute(place, "halyard._results", "Detections");
   const DetectionArrays arrays = detection_arrays(found->boxes);
@@ -292,6 +258,43 @@ constexpr const char* decode_doc =
     "Raises TypeError (not a tensor) and RuntimeError (shapes, dtypes, quantization).";
 
 }  // namespace
+
+bool has_instances(const ModelDescription& description) {
+  const auto& outputs = description.outputs;
+  return std::any_of(outputs.begin(), outputs.end(), [](const OutputDescription& output) {
+    return output.role == OutputRole::prototypes;
+  });
+}
+
+nb::object detections_result(const compat::Found& found, const DecodeFacts& facts) {
+  static PyObject* place = nullptr;
+  const nb::handle make = kept_attribute(place, "halyard._detections", "decoded");
+  const DetectionArrays arrays = detection_arrays(found.boxes);
+  nb::list labels;
+  for (const std::string& label : facts.labels)
+    labels.append(str_of(label));
+  nb::dict also;
+  also["boxes"] = arrays.boxes;
+  also["scores"] = arrays.scores;
+  also["classes"] = arrays.classes;
+  also["masks"] = mask_list(found.segmentations.views());
+  also["labels"] = labels;
+  also["unit"] = facts.is_normalized
+                     ? nb::object(nb::str(*facts.is_normalized ? "fractions" : "pixels"))
+                     : nb::none();
+  also["input_dims"] = facts.input
+                           ? nb::object(nb::make_tuple(facts.input->width, facts.input->height))
+                           : nb::object(nb::none());
+  if (facts.has_instances) also["mask_boxes"] = mask_boxes(facts, found.segmentations.views());
+  if (found.keypoints_each != 0) also["keypoints"] = points_array(found);
+  if (found.is_rotated) also["obb"] = rotated_array(found.rotated);
+  if (!found.classes.empty()) {
+    const auto [classes, scores] = class_arrays(found.classes);
+    also["top_classes"] = classes;
+    also["top_scores"] = scores;
+  }
+  return make(**also);
+}
 
 nb::list mask_list(std::span<const compat::Segmentation> masks) {
   nb::list list;

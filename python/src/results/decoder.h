@@ -4,7 +4,9 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -53,6 +55,17 @@ struct PyProtoData {
 
 /// A list of new uint8 arrays [height, width, channels], one for each mask.
 nb::list mask_list(std::span<const compat::Segmentation> masks);
+
+/// What a decode gives beside its boxes.
+struct DecodeFacts {
+  std::optional<bool> is_normalized;  ///< boxes are fractions; false: pixels
+  std::optional<Size> input;          ///< of the network
+  bool has_instances = false;         ///< masks, one for each box
+  std::span<const std::string> labels = {};
+};
+/// A new halyard.Detections.
+nb::object detections_result(const compat::Found& found, const DecodeFacts& facts);
+bool has_instances(const ModelDescription& description);
 
 /// A new Python object of the bound class T, made in its place.
 template <class T, class... Args>

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "args.h"
@@ -87,16 +88,16 @@ Options options_from(const std::string& kind, const nb::dict& given) {
   return options;
 }
 
+struct Making {
+  Tracker operator()(std::monostate) const { return (*this)(ByteTrackOptions{}); }
+  Tracker operator()(const ByteTrackOptions& o) const { return take(ByteTrack::create(o)); }
+  Tracker operator()(const ByteTrackPaperOptions& o) const { return take(ByteTrack::paper(o)); }
+  Tracker operator()(const OcSortOptions& o) const { return take(OcSort::create(o)); }
+  Tracker operator()(const SortOptions& o) const { return take(Sort::create(o)); }
+};
+
 Tracker make_tracker(const std::string& kind, const nb::dict& given) {
-  if (kind == "bytetrack")
-    return take(ByteTrack::create(options_from<ByteTrackOptions>(kind, given)));
-  if (kind == "bytetrack-paper")
-    return take(ByteTrack::paper(options_from<ByteTrackPaperOptions>(kind, given)));
-  if (kind == "ocsort") return take(OcSort::create(options_from<OcSortOptions>(kind, given)));
-  if (kind == "sort") return take(Sort::create(options_from<SortOptions>(kind, given)));
-  raise(Errc::invalid_argument,
-        "kind: must be \"bytetrack\", \"bytetrack-paper\", \"ocsort\" or \"sort\" (\"" + kind +
-            "\")");
+  return std::visit(Making{}, tracker_options_from(kind, given));
 }
 
 // Rows of integers; -1 if a track has no detection.
@@ -106,20 +107,6 @@ nb::object integers(const std::vector<Track>& tracks, F&& value) {
   nb::object array = new_array(ArrayType::uintp, std::array{tracks.size()}, &at);
   std::transform(tracks.begin(), tracks.end(), static_cast<std::size_t*>(at), value);
   return array;
-}
-
-nb::tuple result_of(const std::vector<Track>& tracks, UuidSeed seed) {
-  std::vector<Detection> found;
-  nb::list uuids;
-  for (const Track& track : tracks) {
-    found.push_back({track.box, track.score, track.label});
-    uuids.append(to_string(uuid_v4(seed, track.id)));
-  }
-  const DetectionArrays arrays = detection_arrays(found);
-  return nb::make_tuple(
-      arrays.boxes, arrays.scores, arrays.classes,
-      integers(tracks, [](const Track& t) { return static_cast<std::size_t>(t.id); }), uuids,
-      integers(tracks, [](const Track& t) { return static_cast<std::size_t>(t.detection); }));
 }
 
 nb::tuple update(TrackerCore& self, nb::handle boxes, nb::handle scores, nb::handle labels,
@@ -139,12 +126,36 @@ nb::tuple update(TrackerCore& self, nb::handle boxes, nb::handle scores, nb::han
     self.moved_to(when);
     return {};
   }));
-  std::erase_if(tracks, [](const Track& t) { return t.state == TrackState::tentative; });
-  seen_first(tracks);
-  return result_of(tracks, self.seed);
+  return track_arrays(tracks, self.seed);
 }
 
 }  // namespace
+
+TrackerOptions tracker_options_from(const std::string& kind, const nb::dict& given) {
+  if (kind == "bytetrack") return options_from<ByteTrackOptions>(kind, given);
+  if (kind == "bytetrack-paper") return options_from<ByteTrackPaperOptions>(kind, given);
+  if (kind == "ocsort") return options_from<OcSortOptions>(kind, given);
+  if (kind == "sort") return options_from<SortOptions>(kind, given);
+  raise(Errc::invalid_argument,
+        "kind: must be \"bytetrack\", \"bytetrack-paper\", \"ocsort\" or \"sort\" (\"" + kind +
+            "\")");
+}
+
+nb::tuple track_arrays(std::vector<Track>& tracks, UuidSeed seed) {
+  std::erase_if(tracks, [](const Track& t) { return t.state == TrackState::tentative; });
+  seen_first(tracks);
+  std::vector<Detection> found;
+  nb::list uuids;
+  for (const Track& track : tracks) {
+    found.push_back({track.box, track.score, track.label});
+    uuids.append(to_string(uuid_v4(seed, track.id)));
+  }
+  const DetectionArrays arrays = detection_arrays(found);
+  return nb::make_tuple(
+      arrays.boxes, arrays.scores, arrays.classes,
+      integers(tracks, [](const Track& t) { return static_cast<std::size_t>(t.id); }), uuids,
+      integers(tracks, [](const Track& t) { return static_cast<std::size_t>(t.detection); }));
+}
 
 void bind_tracker(nb::module_& m) {
   nb::class_<TrackerCore>(m, "_TrackerCore", "The C++ part of halyard.Tracker.")
