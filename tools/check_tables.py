@@ -75,7 +75,7 @@ PUBLIC_HEADERS = {
     "tile_mask": "decode", "tile_merge": "decode",
     "evaluate": "evaluate", "preset": "evaluate",
     "scene": "scene", "draw": "draw", "mask_draw": "draw", "palette": "draw", "model": "model",
-    "capture": "capture",
+    "capture": "capture", "camera": "capture",
     "compat/compat": "compat", "compat/decode": "compat", "compat/draw": "compat",
     "compat/tile": "compat", "compat/track": "compat",
     "compat/nvmedia_tensor": "capi",
@@ -103,7 +103,8 @@ ADAPTERS = {
 HOMES = [
     (r"sys/mman\.h", ["src/base/system/mapped.cpp", "tests/vm/", "tests/image/cpu/guarded.h"]),
     (r"linux/(dma-(buf|heap)|udmabuf)\.h|drm/.*", ["src/tensor/", "tests/"]),
-    (r"linux/videodev2\.h", ["src/capture/", "src/reconcile/engines/v4l2.cpp", "tests/vm/"]),
+    (r"linux/videodev2\.h", ["src/capture/", "src/reconcile/engines/v4l2.cpp", "tests/vm/",
+                               "tests/capture/"]),
     (r"jpegint\.h", ["src/codec/jpeg/jpeg_entropy.cpp"]),
     (r"(jpeglib|jerror|jmorecfg|turbojpeg|spng|libdeflate|tiffio|gif_lib)\.h|webp/.*",
      ["src/codec/"]),
