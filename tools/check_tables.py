@@ -79,7 +79,7 @@ PUBLIC_HEADERS = {
     "compat/compat": "compat", "compat/decode": "compat", "compat/draw": "compat",
     "compat/tile": "compat", "compat/track": "compat",
     "compat/nvmedia_tensor": "capi",
-    "hal": "capi", "c/base": "capi", "c/decode": "capi", "c/decoded": "capi",
+    "hal": "capi", "c/base": "capi", "c/camera": "capi", "c/decode": "capi", "c/decoded": "capi",
     "c/delegate": "capi", "c/image": "capi", "c/mask": "capi", "c/message": "capi",
     "c/negotiate": "capi", "c/pool": "capi", "c/system": "capi", "c/tensor": "capi",
     "c/tile": "capi", "c/topic": "capi", "c/track": "capi",
