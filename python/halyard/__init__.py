@@ -2,9 +2,10 @@
 """Halyard: zero-copy tensors from sensor to decision."""
 from importlib import import_module as _import_module
 
-from . import (_core, _detection, _detections, _devices, _enums, _errors, _evaluate, _frames,
-               _image, _masks, _model, _overlay, _pickling, _points, _result, _results, _tiling,
-               _topics, _tracing, _tracking, _wait_set)
+from . import (_cameras, _core, _detection, _detections, _devices, _enums, _errors, _evaluate,
+               _frames, _image, _masks, _model, _overlay, _pickling, _points, _result, _results,
+               _tiling, _topics, _tracing, _tracking, _wait_set)
+from ._cameras import *  # noqa: F403
 from ._core import *  # noqa: F403
 from ._core import __version__ as __version__
 from ._detection import *  # noqa: F403
@@ -29,8 +30,9 @@ from ._wait_set import *  # noqa: F403
 
 # Everything public of the extension (names without an underscore) is exported from here, except
 # `open`, with which `from halyard import *` would hide Python's own.
-_modules = (_detection, _detections, _devices, _enums, _errors, _evaluate, _frames, _image, _masks,
-            _model, _overlay, _result, _results, _tiling, _topics, _tracing, _tracking, _wait_set)
+_modules = (_cameras, _detection, _detections, _devices, _enums, _errors, _evaluate, _frames,
+            _image, _masks, _model, _overlay, _result, _results, _tiling, _topics, _tracing,
+            _tracking, _wait_set)
 __all__ = sorted({"__version__", *(name for module in _modules for name in module.__all__),
                   *(name for name in vars(_core) if not name.startswith("_"))})
 

@@ -6,6 +6,12 @@ from halyard import horus as horus
 from halyard import typing as typing
 from halyard._frames import open as open
 __version__: str
+from halyard._cameras import Camera as Camera
+from halyard._cameras import CameraFrame as CameraFrame
+from halyard._cameras import CameraInfo as CameraInfo
+from halyard._cameras import CameraMode as CameraMode
+from halyard._cameras import CameraStats as CameraStats
+from halyard._cameras import cameras as cameras
 from halyard._core import ActiveTrackInfo as ActiveTrackInfo
 from halyard._core import AttributeList as AttributeList
 from halyard._core import BufferLock as BufferLock
@@ -155,7 +161,12 @@ __all__ = [
     "BufferPlan",
     "BusyError",
     "ByteTrack",
+    "Camera",
+    "CameraFrame",
+    "CameraInfo",
     "CameraIntrinsics",
+    "CameraMode",
+    "CameraStats",
     "CapacityError",
     "ColorEncoding",
     "ColorMode",
@@ -248,6 +259,7 @@ __all__ = [
     "asarray",
     "available_engines",
     "build_info",
+    "cameras",
     "cuda_available",
     "cuda_device_count",
     "decode_lists",

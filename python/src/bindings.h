@@ -141,6 +141,7 @@ void bind_describe(nb::module_& m);
 void bind_evaluate(nb::module_& m);
 void bind_overlay(nb::module_& m);
 void bind_frames(nb::module_& m);
+void bind_cameras(nb::module_& m);
 void bind_outputs(nb::module_& m);
 void bind_decoder(nb::module_& m);
 void bind_tiles(nb::module_& m);
