@@ -2,6 +2,7 @@
 // A camera that goes away, fails or stops, and comes back.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cerrno>
 #include <thread>
 
@@ -155,6 +156,38 @@ TEST_F(CameraUnplug, images_of_the_caller_wait_for_their_release_after_a_return)
   EXPECT_EQ(cameras_.queued(node_), 1U) << "the other is still read";
   old->image = Tensor();
   EXPECT_EQ(cameras_.queued(node_), 2U);
+}
+
+// Frames end on one thread and controls are read on another, while the camera goes and comes back.
+TEST_F(CameraUnplug, frames_end_on_other_threads_while_the_camera_comes_and_goes) {
+  Camera camera = open({.reopens = true});
+  std::atomic<bool> is_over{false};
+  std::thread maker([&] {
+    while (!is_over) {
+      cameras_.produce(node_, 1);
+      std::this_thread::yield();
+    }
+  });
+  std::thread reader([&] {
+    while (!is_over) {
+      camera.stats();
+      camera.controls().has_value();
+    }
+  });
+  for (int n = 0; n < 200; ++n) {
+    auto frame = camera.next(some_time);
+    ASSERT_OK(frame);
+    std::thread([image = std::move(frame->image)]() mutable { image = Tensor(); }).join();
+    if (n % 50 == 49) {
+      cameras_.unplug(node_);
+      cameras_.plug(node_, "/dev/fake0");
+    }
+  }
+  is_over = true;
+  maker.join();
+  reader.join();
+  EXPECT_EQ(camera.stats().held, 0U);
+  EXPECT_GE(camera.stats().reopened, 3U);
 }
 
 class CameraImagesTest : public CameraUnplug {
