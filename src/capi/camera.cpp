@@ -63,6 +63,29 @@ Status check_room(const C* out, std::size_t capacity) {
   return aligned(out, "out");
 }
 
+hal_camera_size size_to_c(const CameraFormat& format, const CameraSize& size) {
+  return {.fourcc = format.fourcc,
+          .format = format.layout ? static_cast<int>(format.layout->format) : HAL_CAMERA_ANY_FORMAT,
+          .is_readable = format.is_readable(),
+          .width = size.width,
+          .height = size.height,
+          .min_width = size.min_width,
+          .min_height = size.min_height,
+          .max_rate = size.rates.empty() ? 0 : size.rates.front(),
+          .min_rate = size.rates.empty() ? 0 : size.rates.back()};
+}
+
+Result<int> list_camera_sizes(const char* path, hal_camera_size* out, std::size_t capacity) {
+  HALYARD_TRY(const std::string node, path_from(path));
+  HALYARD_RETURN_IF_ERROR(check_room(out, capacity));
+  HALYARD_TRY(const CameraInfo info, camera_info(node));
+  std::size_t count = 0;
+  for (const CameraFormat& format : info.formats)
+    for (const CameraSize& size : format.sizes)
+      if (count++ < capacity) out[count - 1] = size_to_c(format, size);
+  return static_cast<int>(count);
+}
+
 Result<CameraOptions> options_from(const hal_camera_options* given) {
   CameraOptions options;
   if (given == nullptr) return options;
@@ -155,6 +178,10 @@ int hal_camera_list(hal_camera_info* out, size_t capacity) {
       out[i] = capi::info_to_c(cameras[i]);
     return static_cast<int>(cameras.size());
   });
+}
+
+int hal_camera_sizes(const char* path, hal_camera_size* out, size_t capacity) {
+  return guarded<int>(-1, [&] { return capi::list_camera_sizes(path, out, capacity); });
 }
 
 hal_camera_options hal_camera_options_default(void) {

@@ -64,6 +64,10 @@ TEST(CameraInC, calls_without_a_camera_fail) {
   EXPECT_TRUE(is_invalid(hal_camera_set_control_entry(nullptr, "gain", "high")));
   EXPECT_TRUE(is_invalid(hal_camera_list(nullptr, 1)));
   EXPECT_GE(hal_camera_list(nullptr, 0), 0);
+  EXPECT_TRUE(is_invalid(hal_camera_sizes(nullptr, nullptr, 0)));
+  EXPECT_TRUE(is_invalid(hal_camera_sizes("/dev/null", nullptr, 1)));
+  EXPECT_EQ(hal_camera_sizes("/dev/video12345", nullptr, 0), -1);
+  EXPECT_EQ(errno, ENOENT);
   hal_camera_free(nullptr);
 }
 

@@ -46,8 +46,22 @@ struct hal_camera_info {
 };
 typedef struct hal_camera_info hal_camera_info;
 
-// For hal_camera_options.format: any that the camera offers.
+// For a format: of hal_camera_options, any that the camera offers; of hal_camera_size, none.
 #define HAL_CAMERA_ANY_FORMAT -1
+
+// A frame size of one format, or a range of sizes.
+struct hal_camera_size {
+  uint32_t fourcc;   ///< V4L2_PIX_FMT_*
+  int format;        ///< hal_pixel_format; HAL_CAMERA_ANY_FORMAT: JPEG, or not read
+  bool is_readable;  ///< whether hal_camera_open() takes it
+  size_t width;      ///< of a range: the largest
+  size_t height;
+  size_t min_width;  ///< equal to width where there is no range
+  size_t min_height;
+  double max_rate;  ///< frames per second; 0: the driver lists none
+  double min_rate;
+};
+typedef struct hal_camera_size hal_camera_size;
 
 // What to open; fill it with hal_camera_options_default() first.
 struct hal_camera_options {
@@ -119,6 +133,10 @@ typedef struct hal_camera_control hal_camera_control;
 /// Writes up to `capacity` cameras and returns how many there are. `out` may be NULL if capacity is
 /// 0. errno: EINVAL.
 int hal_camera_list(hal_camera_info* out, size_t capacity);
+
+/// Writes up to `capacity` sizes that a camera offers, those of each format together, and returns
+/// how many there are. `out` may be NULL if capacity is 0. errno: those of hal_camera_open().
+int hal_camera_sizes(const char* path, hal_camera_size* out, size_t capacity);
 
 hal_camera_options hal_camera_options_default(void);
 /// Opens and starts a camera. `options` NULL: the default. errno: EINVAL (an option), ENOENT,

@@ -20,6 +20,14 @@ TEST_P(CaptureCTest, frames_controls_and_counts_are_those_of_cpp) {
   EXPECT_EQ(hal_camera_list(all.data(), all.size()), static_cast<int>(all.size()));
   EXPECT_TRUE(all[0].is_usable);
   EXPECT_STREQ(all[0].driver, "vivid");
+  std::vector<hal_camera_size> sizes(
+      static_cast<std::size_t>(hal_camera_sizes(path().c_str(), nullptr, 0)));
+  ASSERT_GT(sizes.size(), 20U);
+  EXPECT_EQ(hal_camera_sizes(path().c_str(), sizes.data(), sizes.size()),
+            static_cast<int>(sizes.size()));
+  EXPECT_EQ(sizes[0].width, width);
+  EXPECT_EQ(sizes[0].format, HAL_PIXEL_FORMAT_YUYV);
+  EXPECT_GT(sizes[0].max_rate, 29);
   hal_camera_options options = hal_camera_options_default();
   options.format = HAL_PIXEL_FORMAT_NV12;
   options.width = width;
@@ -53,6 +61,7 @@ TEST_P(CaptureCTest, frames_controls_and_counts_are_those_of_cpp) {
   std::int64_t value = 0;
   EXPECT_EQ(hal_camera_get_control(camera, "brightness", &value), 0);
   EXPECT_EQ(value, 77);
+  EXPECT_EQ(hal_camera_set_control(camera, "brightness", 128), 0) << "as it was";
   EXPECT_EQ(hal_camera_set_control_entry(camera, "test_pattern", "100% Red"), 0);
   EXPECT_EQ(hal_camera_set_control(camera, "no_such_control", 1), -1);
   EXPECT_EQ(errno, ENOENT);
