@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture: reads a sequence of images from files, folders and videos, and writes videos.
+// Capture: reads a sequence of images from files, folders, videos and cameras, and writes videos.
 #pragma once
 
 #include <chrono>
@@ -27,19 +27,21 @@ struct Frame {
   /// into i420, nv16, nv24 (4:2:0, 4:2:2, 4:4:4), grey, rgb or rgba; samples above 8 bits are
   /// rounded to 8. A video's rotation is ignored unless it is a multiple of 90 degrees.
   Tensor image;
-  std::string source;                     ///< path of the image file or video; "standard input"
-  std::size_t index = 0;                  ///< from 0 in the whole source; damaged images count
-  std::chrono::nanoseconds timestamp{0};  ///< from the file; images: index / picture_rate
+  std::string source;     ///< path of the image file, video or camera; "standard input"
+  std::size_t index = 0;  ///< from 0 in the whole source; damaged images count
+  /// From the file; of a camera since its first frame; of images index / picture_rate.
+  std::chrono::nanoseconds timestamp{0};
 };
 
 /// Options of FrameSource::open().
 struct FrameSourceOptions {
   /// Options of decoding. open() and next() also call load.is_cancelled on the calling thread,
-  /// about ten times a second, while a pipe or a server sends nothing. If it returns true, they
-  /// fail with cancelled.
+  /// about ten times a second, while a pipe, a server or a camera sends nothing. If it returns
+  /// true, they fail with cancelled.
   LoadOptions load;
   double picture_rate = 25;  ///< frames per second of single images, in (0, 1e6]
-  /// Max wait for a server's next bytes, above 0; afterwards the error is timeout.
+  /// Max wait for a server's next bytes or a camera's next frame, above 0; afterwards the error is
+  /// timeout.
   std::chrono::milliseconds network_timeout{10'000};
 };
 
@@ -50,7 +52,9 @@ class FrameSource {
   /// frame10), a video file, or "-" (standard input: an image, a sequence of JPEGs, or a video). A
   /// pipe or a file of JPEGs (.mjpeg) is read like standard input.
   /// Videos: MP4/MOV, Matroska/WebM, AVI, MPEG-TS and -PS, Motion JPEG, FLV, Ogg, ASF, NUT, IVF,
-  /// YUV4MPEG, and raw AV1, H.264, HEVC, MPEG-1, -2, -4. Network addresses: http:// and https:// of
+  /// YUV4MPEG, and raw AV1, H.264, HEVC, MPEG-1, -2, -4. Cameras: "/dev/video0", or "camera:0" for
+  /// the first of list_cameras(), with default options except latest_only and 8 buffers; each frame
+  /// holds one of them (halyard/camera.h). Network addresses: http:// and https:// of
   /// an image or a video, including multipart Motion JPEG; rtsp:// and rtsps:// of a camera.
   /// Messages and Frame::source do not show a user and password in an address. Playlists (HLS,
   /// DASH) and lists of files are malformed, and no other file that a video refers to is opened:
@@ -58,7 +62,8 @@ class FrameSource {
   /// permission, malformed (neither image nor video), invalid_argument (a folder without images;
   /// options), unsupported (a video's pixel format other than YUV 4:2:0, 4:2:2, 4:4:4, grey and
   /// RGB; a video in a build without FFmpeg, or on a system where it cannot be loaded: the message
-  /// names what to install). FFmpeg is loaded when the first video is opened.
+  /// names what to install), those of Camera::open(). FFmpeg is loaded when the first video is
+  /// opened.
   static Result<FrameSource> open(const std::string& path, const FrameSourceOptions& options = {});
   FrameSource(FrameSource&&) noexcept;
   FrameSource& operator=(FrameSource&&) noexcept;

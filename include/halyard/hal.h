@@ -3,6 +3,7 @@
 #pragma once
 
 #include "halyard/c/base.h"
+#include "halyard/c/camera.h"
 #include "halyard/c/decode.h"
 #include "halyard/c/decoded.h"
 #include "halyard/c/delegate.h"

@@ -42,6 +42,7 @@
 #include "halyard/buffer_engine.h"
 #include "halyard/buffer_exchange.h"
 #include "halyard/buffer_plan.h"
+#include "halyard/camera.h"
 #include "halyard/capture.h"
 #include "halyard/codec.h"
 #include "halyard/decode.h"

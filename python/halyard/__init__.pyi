@@ -8,6 +8,12 @@ from halyard._frames import open as open
 __version__: str
 from halyard._boxes import Boxes as Boxes
 from halyard._boxes import Probs as Probs
+from halyard._cameras import Camera as Camera
+from halyard._cameras import CameraFrame as CameraFrame
+from halyard._cameras import CameraInfo as CameraInfo
+from halyard._cameras import CameraMode as CameraMode
+from halyard._cameras import CameraStats as CameraStats
+from halyard._cameras import cameras as cameras
 from halyard._core import ActiveTrackInfo as ActiveTrackInfo
 from halyard._core import AttributeList as AttributeList
 from halyard._core import BufferLock as BufferLock
@@ -165,7 +171,12 @@ __all__ = [
     "BufferPlan",
     "BusyError",
     "ByteTrack",
+    "Camera",
+    "CameraFrame",
+    "CameraInfo",
     "CameraIntrinsics",
+    "CameraMode",
+    "CameraStats",
     "CapacityError",
     "ColorEncoding",
     "ColorMode",
@@ -266,6 +277,7 @@ __all__ = [
     "asarray",
     "available_engines",
     "build_info",
+    "cameras",
     "cuda_available",
     "cuda_device_count",
     "decode_lists",

@@ -23,7 +23,12 @@ from halyard import BufferOperation as BufferOperation
 from halyard import BufferPlan as BufferPlan
 from halyard import BusyError as BusyError
 from halyard import ByteTrack as ByteTrack
+from halyard import Camera as Camera
+from halyard import CameraFrame as CameraFrame
+from halyard import CameraInfo as CameraInfo
 from halyard import CameraIntrinsics as CameraIntrinsics
+from halyard import CameraMode as CameraMode
+from halyard import CameraStats as CameraStats
 from halyard import CapacityError as CapacityError
 from halyard import ColorEncoding as ColorEncoding
 from halyard import ColorMode as ColorMode
@@ -117,6 +122,7 @@ from halyard import align_width_for_gpu_pitch as align_width_for_gpu_pitch
 from halyard import align_width_for_pixel_format as align_width_for_pixel_format
 from halyard import available_engines as available_engines
 from halyard import build_info as build_info
+from halyard import cameras as cameras
 from halyard import cuda_available as cuda_available
 from halyard import cuda_device_count as cuda_device_count
 from halyard import decode_lists as decode_lists

@@ -10,9 +10,11 @@
 #include <variant>
 
 #include "capi/ipc/topics.h"
+#include "halyard/c/camera.h"
 #include "halyard/c/negotiate.h"
 #include "halyard/c/pipeline.h"
 #include "halyard/c/tile.h"
+#include "halyard/camera.h"
 #include "halyard/compat/decode.h"
 #include "halyard/hal.h"
 #include "halyard/log.h"
@@ -72,6 +74,8 @@ static_assert(mirrors<HalCpuAccess, CpuAccess>("HAL_CPU_ACCESS_"));
 static_assert(mirrors<hal_rotation, Rotation>(
     "HAL_ROTATION_", {{"ROTATE90", "cw90"}, {"ROTATE180", "cw180"}, {"ROTATE270", "cw270"}}));
 static_assert(mirrors<hal_flip, Flip>("HAL_FLIP_"));
+static_assert(mirrors<hal_camera_transfer, CameraTransfer>("HAL_CAMERA_TRANSFER_"));
+static_assert(mirrors<hal_camera_control_kind, CameraControlKind>("HAL_CAMERA_CONTROL_KIND_"));
 static_assert(has_value(Fit::stretch, HAL_FIT_STRETCH) &&
               has_value(Fit::letterbox, HAL_FIT_LETTERBOX));
 static_assert(mirrors<hal_compute_backend, ComputeBackend>("HAL_COMPUTE_BACKEND_",

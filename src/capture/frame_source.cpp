@@ -13,6 +13,7 @@
 #include "capture/image_source.h"
 #include "capture/network/address.h"
 #include "capture/source.h"
+#include "capture/v4l2/camera_source.h"
 #include "halyard/capture.h"
 #include "halyard/trace.h"
 
@@ -68,6 +69,7 @@ SourceResult open_path(const std::string& path, const FrameSourceOptions& option
     return capture::stream_source(ByteStream(std::move(input), options.load.is_cancelled),
                                   "standard input", options);
   }
+  if (capture::is_camera(path)) return capture::camera_source(path, options);
   if (capture::is_address(path)) return capture::address_source(path, options);
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return fail_os("source cannot be opened", errno, path);

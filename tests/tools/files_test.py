@@ -28,7 +28,7 @@ class CommandLine(ProgramTest):
 
     def test_doctor_tells_of_every_part(self):
         found = self.succeed_json("doctor", "--json")["findings"]
-        self.assertLessEqual({"buffer", "backend", "cpu", "engine", "video", "draw"},
+        self.assertLessEqual({"buffer", "backend", "cpu", "engine", "video", "camera", "draw"},
                              {entry["group"] for entry in found})
         for entry in found:
             self.assertTrue(entry["works"] or entry["remark"], entry)

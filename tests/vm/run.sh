@@ -26,7 +26,7 @@ source=$(cd "$here/../.." && pwd)
 suites_known=(tensor vm)
 # Passed on to the programs, where they are set.
 environment=(ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS TSAN_OPTIONS HALYARD_TESTDATA_DIR
-  HALYARD_TEST_ROUNDS)
+  HALYARD_TEST_ROUNDS HALYARD_TEST_CAMERA_SECONDS)
 
 die() { printf 'vm: %s\n' "$*" >&2; exit 1; }
 usage() { sed -n '4,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }

@@ -45,9 +45,14 @@ int open_memfd(const char* name) noexcept {
 }  // namespace
 
 Result<MappedMemory> MappedMemory::create(int fd, std::size_t size, bool writable) {
+  return create_at(fd, 0, size, writable);
+}
+
+Result<MappedMemory> MappedMemory::create_at(int fd, std::size_t offset, std::size_t size,
+                                             bool writable) {
   if (size == 0) return fail(Errc::invalid_argument, "size: must be at least 1 byte to be mapped");
   const int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
-  void* address = ::mmap(nullptr, size, protection, MAP_SHARED, fd, 0);
+  void* address = ::mmap(nullptr, size, protection, MAP_SHARED, fd, static_cast<off_t>(offset));
   if (address == MAP_FAILED) {
     return fail_os("memory: cannot be mapped", errno, fmt::format("{} bytes", size));
   }

@@ -14,13 +14,16 @@
 
 namespace halyard {
 
-/// A shared mapping of the first `size` bytes of a descriptor. The destructor unmaps it. Move-only.
+/// A shared mapping of bytes of a descriptor. The destructor unmaps it. Move-only.
 class MappedMemory {
  public:
   MappedMemory() = default;
-  /// The descriptor may be closed afterwards. Errors: invalid_argument (size 0), no_memory,
-  /// permission, os.
+  /// Maps the first `size` bytes. The descriptor may be closed afterwards. Errors: invalid_argument
+  /// (size 0), no_memory, permission, os.
   static Result<MappedMemory> create(int fd, std::size_t size, bool writable);
+  /// The same for `size` bytes from `offset` on, a multiple of the page size.
+  static Result<MappedMemory> create_at(int fd, std::size_t offset, std::size_t size,
+                                        bool writable);
   MappedMemory(MappedMemory&& other) noexcept;
   MappedMemory& operator=(MappedMemory&& other) noexcept;
   MappedMemory(const MappedMemory&) = delete;

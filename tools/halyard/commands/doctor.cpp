@@ -15,6 +15,7 @@
 
 #include "commands/commands.h"
 #include "halyard/buffer.h"
+#include "halyard/camera.h"
 #include "halyard/capture.h"
 #include "halyard/codec.h"
 #include "halyard/draw.h"
@@ -148,6 +149,20 @@ void check_video(Findings& findings) {
                       writer ? "read and written" : writer.error().message()});
 }
 
+/// Opens each camera for a moment, and does not start it.
+void check_cameras(Findings& findings) {
+  const auto cameras = list_cameras();
+  if (cameras.empty())
+    findings.push_back({"camera", "V4L2", false, "none: there is no /dev/video that captures"});
+  for (const CameraInfo& camera : cameras) {
+    std::string text = camera.name + ":";
+    for (const CameraFormat& format : camera.formats)
+      if (format.is_readable()) text.append(" ").append(fourcc_to_string(format.fourcc));
+    findings.push_back({"camera", camera.path, camera.usable.has_value(),
+                        camera.usable ? text : camera.usable.error().message()});
+  }
+}
+
 void check_font(Findings& findings) {
   const auto overlay = Overlay::create();
   findings.push_back(
@@ -203,6 +218,7 @@ int examine(bool is_json, bool has_gl) {
   check_engines(findings);
   check_images(findings);
   check_video(findings);
+  check_cameras(findings);
   check_font(findings);
   check_devices(findings);
   check_environment(findings);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard info: describes a file by its header; a video or folder by its first frame.
+// halyard info: describes a file by its header; a video or folder by its first frame; a camera by
+// what it offers.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -16,6 +17,7 @@
 #include <utility>
 
 #include "commands/commands.h"
+#include "halyard/camera.h"
 #include "halyard/capture.h"
 #include "halyard/codec.h"
 #include "halyard/model.h"
@@ -126,6 +128,59 @@ Result<Json> describe_frames(const std::string& path) {
   return out;
 }
 
+std::string describe(const CameraSize& size) {
+  std::string text = size.min_width == size.width && size.min_height == size.height
+                         ? ""
+                         : fmt::format("{}x{} to ", size.min_width, size.min_height);
+  text += fmt::format("{}x{}", size.width, size.height);
+  for (std::size_t i = 0; i < size.rates.size(); ++i)
+    text += fmt::format("{}{:.4g}", i == 0 ? " at " : (size.is_rate_range ? " to " : ", "),
+                        size.rates[i]);
+  return text;
+}
+
+Json describe(const CameraFormat& format) {
+  Json out;
+  out["fourcc"] = fourcc_to_string(format.fourcc);
+  out["description"] = format.description;
+  out["format"] = format.layout ? Json(to_string(format.layout->format)) : Json(nullptr);
+  out["is_read"] = format.is_readable();
+  out["sizes"] = Json::array();
+  for (const CameraSize& size : format.sizes)
+    out["sizes"].push_back(describe(size));
+  return out;
+}
+
+Json describe(const CameraControl& control) {
+  Json out;
+  out["name"] = control.name;
+  out["kind"] = to_string(control.kind);
+  out["value"] = control.value;
+  out["minimum"] = control.minimum;
+  out["maximum"] = control.maximum;
+  out["default"] = control.default_value;
+  out["menu"] = Json::array();
+  for (const auto& [value, text] : control.menu)
+    out["menu"].push_back(fmt::format("{}: {}", value, text));
+  return out;
+}
+
+Json describe(const CameraInfo& camera) {
+  Json out;
+  out["type"] = "camera";
+  out["name"] = camera.name;
+  out["driver"] = camera.driver;
+  out["bus"] = camera.bus;
+  out["api"] = camera.is_multiplanar ? "multi-planar" : "single-planar";
+  out["formats"] = Json::array();
+  for (const CameraFormat& format : camera.formats)
+    out["formats"].push_back(describe(format));
+  out["controls"] = Json::array();
+  for (const CameraControl& control : camera.controls)
+    out["controls"].push_back(describe(control));
+  return out;
+}
+
 bool is_array(std::span<const std::byte> file) {
   constexpr std::string_view magic = "\x93NUMPY";
   return file.size() >= magic.size() && std::memcmp(file.data(), magic.data(), magic.size()) == 0;
@@ -146,6 +201,14 @@ Result<Json> describe_bytes(std::span<const std::byte> file) {
   return out;
 }
 
+/// Whether a path is /dev/videoN, or a link to it.
+bool is_video_node(const std::string& path) {
+  std::error_code error;
+  const auto node = std::filesystem::canonical(path, error);
+  return !error && node.filename().string().starts_with("video") &&
+         std::filesystem::is_character_file(node, error);
+}
+
 /// Chooses by the file name, else by the first bytes.
 Result<Json> describe_file(const std::string& path) {
   const std::string extension = extension_of(path);
@@ -162,6 +225,11 @@ Result<Json> describe_file(const std::string& path) {
     const bool is_known = image_file_type(bytes) || image_file_type(std::string_view(path)) ||
                           is_array(bytes) || extension == ".npy";
     if (!is_known && !bytes.empty()) return describe_frames(path);
+  }
+  if (is_video_node(path)) {
+    const auto camera = camera_info(path);
+    if (camera) return describe(*camera);
+    if (camera.error().code != Errc::unsupported) return camera.error();
   }
   HALYARD_TRY(const auto file, read_input(path));
   return describe_bytes(file);
@@ -231,16 +299,18 @@ int show(const InfoCommand& command) {
 
 void add_info(CLI::App& app, Action& action) {
   auto command = std::make_shared<InfoCommand>();
-  CLI::App* sub = app.add_subcommand("info", "What an image, folder, video, array or model is");
+  CLI::App* sub =
+      app.add_subcommand("info", "What an image, folder, video, camera, array or model is");
   sub->footer(
-      "Of a folder, a video or a stream the first frame is decoded; of all else the header is\n"
-      "read.\n"
+      "Of a folder, a video or a stream the first frame is decoded; a camera is asked what it\n"
+      "offers; of all else the header is read.\n"
       "\n"
       "Examples:\n  halyard info photo.jpg clip/ harbour.mp4\n  halyard info yolov8n.onnx --json\n"
+      "  halyard info /dev/video0\n"
       "  curl -s https://example.org/photo.webp | halyard info -");
   sub->add_option("files", command->files,
-                  "Images, folders, videos, arrays (.npy), models (.onnx, .tflite, .xml), or - "
-                  "for standard input")
+                  "Images, folders, videos, cameras (/dev/video0), arrays (.npy), models (.onnx, "
+                  ".tflite, .xml), or - for standard input")
       ->required();
   sub->add_flag("--json", command->is_json, "JSON on standard output");
   add_limit_options(*sub);

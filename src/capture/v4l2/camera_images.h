@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// CameraImages: images from a camera's filled buffers, in the way that its format and driver allow.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/local.h"
+#include "capture/v4l2/camera_stream.h"
+#include "capture/v4l2/pixel_codes.h"
+#include "halyard/camera.h"
+#include "halyard/recycler.h"
+
+namespace halyard::capture {
+
+/// Thread-bound.
+class HALYARD_LOCAL CameraImages {
+ public:
+  explicit CameraImages(Memory memory) : memory_(memory) {}
+
+  /// Prepares for a stream that was started with `format`. Fills in layout, stride, transfer and
+  /// colorimetry of `mode`.
+  void prepare(const CameraStream& stream, const DriverFormat& format, CameraMode& mode);
+
+  /// Whether the driver wrote as many bytes as the image has.
+  bool is_complete(const FilledBuffer& filled) const noexcept;
+  /// The image of a buffer. It holds the buffer, or else the buffer is back at the driver already.
+  /// Errors: corrupt or malformed (a JPEG), those of allocate(), device.
+  Result<Tensor> make(CameraStream& stream, const FilledBuffer& filled);
+  CameraTransfer transfer() const noexcept { return transfer_; }
+
+ private:
+  Result<Tensor> lent(CameraStream& stream, const FilledBuffer& filled) const;
+  Result<Tensor> read(const CameraStream& stream, const FilledBuffer& filled);
+  Result<Tensor> decoded(std::span<const std::byte> file);
+  Result<Tensor> expanded(const Tensor& source);
+  /// The image in the driver's mapped memory; it does not own it.
+  Result<Tensor> mapped(const CameraStream& stream, const FilledBuffer& filled) const;
+  Result<Tensor> wrapped(std::span<const std::shared_ptr<Buffer>> memory,
+                         const FilledBuffer& filled) const;
+
+  Memory memory_;
+  // As the driver's images, a recycled one is written again when nobody in this process has it.
+  Recycler recycler_{RecyclerOptions{.shared_kinds = true}};
+  DriverFormat format_;
+  PixelCode code_;
+  PixelLayout layout_{PixelFormat::nv12};
+  Colorimetry colorimetry_;
+  CameraTransfer transfer_ = CameraTransfer::driver_buffers;
+  std::size_t needed_bytes_ = 0;  ///< of the first memory plane
+};
+
+}  // namespace halyard::capture

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// CameraStream: the buffers of a camera that runs, which of them the driver has, and which frames
+// hold.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/local.h"
+#include "capture/v4l2/camera_buffers.h"
+#include "capture/v4l2/camera_device.h"
+#include "halyard/buffer.h"
+#include "halyard/camera.h"
+#include "halyard/threads.h"
+
+namespace halyard::capture {
+
+/// Shared by the Camera and its frames, which may outlive it. lend() and give_back() are
+/// thread-safe; the others serve one thread at a time, which is that of Camera::next().
+class HALYARD_LOCAL CameraStream : public std::enable_shared_from_this<CameraStream> {
+ public:
+  /// What serves as memory. `images` are those of CameraOptions.
+  explicit CameraStream(std::vector<Tensor> images) : images_(std::move(images)) {
+    is_held_.resize(images_.size());
+  }
+  CameraStream(const CameraStream&) = delete;
+  CameraStream& operator=(const CameraStream&) = delete;
+  ~CameraStream() { stop(); }
+
+  /// Makes the buffers of a device whose format is set, hands them to the driver and starts it.
+  /// `must_map`: the pixels are read by the CPU, so the driver's buffers are mapped, not exported.
+  Status start(std::unique_ptr<CameraDevice> device, const DriverFormat& format,
+               std::uint32_t buffers, bool must_map);
+  /// Stops the driver and releases its buffers. Frames keep theirs.
+  void stop() noexcept;
+  bool is_running() const noexcept { return device_ != nullptr; }
+  /// Null while it does not run. Thread-safe.
+  std::shared_ptr<const CameraDevice> device() const {
+    const ForkLock lock(mutex_);
+    return lock ? device_ : nullptr;
+  }
+  std::uint32_t buffer_count() const noexcept { return static_cast<std::uint32_t>(slots_.size()); }
+  /// Whether buffers are mapped because the driver cannot export them, or because they must be.
+  bool is_mapped() const noexcept { return !slots_.empty() && !slots_[0].maps.empty(); }
+
+  /// nullopt: no frame is ready. Errors: device.
+  Result<std::optional<FilledBuffer>> take();
+  /// Hands a buffer that was taken to the driver again. Errors: device.
+  Status put_back(std::uint32_t index);
+
+  /// The memory of a buffer that was taken, one for each memory plane; until put_back().
+  const std::vector<MappedMemory>& maps(std::uint32_t index) const { return slots_[index].maps; }
+  const std::vector<std::shared_ptr<Buffer>>& memory(std::uint32_t index) const {
+    return *slots_[index].memory;
+  }
+  const Tensor& image(std::uint32_t index) const { return images_[index]; }
+  bool has_images() const noexcept { return !images_.empty(); }
+  /// Lends a buffer that was taken to a frame: pointers to its memory that share the result own the
+  /// buffer, and the last one gives it back.
+  std::shared_ptr<void> lend(std::uint32_t index);
+  /// Number of buffers that frames hold.
+  std::uint32_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
+  /// Whether the driver has no buffer to fill.
+  bool is_starved() const noexcept;
+
+ private:
+  struct Slot {
+    using Memory = std::vector<std::shared_ptr<Buffer>>;
+    std::shared_ptr<Memory> memory =
+        std::make_shared<Memory>();   ///< exported buffers of the driver
+    std::vector<MappedMemory> maps;   ///< or mapped ones
+    std::vector<QueuedPlane> planes;  ///< or the caller's
+  };
+  class Lease;
+  Status make_slots(const DriverFormat& format, std::uint32_t buffers, bool must_map);
+  Status use_images(const DriverFormat& format);
+  Status export_slot(std::uint32_t index, Slot& slot);
+  Status queue_all();
+  int queue(std::uint32_t index) const;
+  void give_back(std::uint32_t index, std::uint64_t run) noexcept;
+  bool is_forked() const noexcept { return fork_generation() != process_; }
+
+  const std::uint32_t process_ = fork_generation();
+  std::vector<Tensor> images_;
+  std::size_t planes_ = 1;  ///< memory planes of the format
+  std::uint32_t memory_kind_ = V4L2_MEMORY_MMAP;
+  std::vector<Slot> slots_;
+  std::atomic<std::uint32_t> held_{0};
+  mutable ForkMutex mutex_;  ///< protects all below, and the device against its end
+  std::shared_ptr<const CameraDevice> device_;
+  std::uint64_t run_ = 0;      ///< counts starts
+  std::uint32_t lent_ = 0;     ///< buffers of this run that frames hold
+  std::vector<bool> is_held_;  ///< by image, over all runs
+};
+
+}  // namespace halyard::capture
