@@ -126,6 +126,7 @@ HOMES = [
       "examples/"]),
     (r"opencv2/.*", ["include/halyard/opencv.h"]),
     (r"nlohmann/.*", ["src/decode/", "src/evaluate/", "src/model/", "src/reconcile/",
+                       "src/pipeline/frame_record.cpp",
                       "tools/halyard/"]),
     (r"yaml-cpp/.*", ["src/decode/"]),
     (r"fmt/.*", ["src/", "tools/halyard/"]),

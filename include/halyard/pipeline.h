@@ -54,6 +54,7 @@ struct PipelineSource {
   /// Frames that are not read are lost, as of a camera: while the pipeline is paused it reads on
   /// and drops them.
   bool is_live = false;
+  bool is_video = false;  ///< a file whose frames depend on one another: an error may end it
   double rate = 0;                                        ///< frames per second; 0: unknown
   std::optional<std::size_t> frame_count = std::nullopt;  ///< if it is known in advance
 

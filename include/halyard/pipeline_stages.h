@@ -17,8 +17,8 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
-// Stages belong to one pipeline: they keep memory for each of its lanes. Those that are vectors
-// stand one behind the other in PipelineOptions::stages, in their order.
+// Stages belong to one pipeline: they keep memory for each of its lanes. Add those of a vector to
+// PipelineOptions::stages one after the other.
 
 struct DrawStageOptions {
   /// overlay.labels and overlay.color_by are set for each model.

@@ -2,6 +2,7 @@
 // PipelineSource::open(): files, cameras and addresses through FrameSource, and topics.
 #include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,6 +38,7 @@ Result<PipelineSource> file_source(const std::string& path, FrameSourceOptions o
   PipelineSource out;
   out.name = path;
   out.is_live = is_live_path(path);
+  out.is_video = source->is_video();
   out.rate = source->rate();
   out.frame_count = source->frame_count();
   out.next = [source] { return source->next(); };
@@ -48,11 +50,11 @@ Result<PipelineSource> file_source(const std::string& path, FrameSourceOptions o
 template <class Message>
 class TopicFrames {
  public:
-  TopicFrames(Topic<Message> topic, std::string name)
-      : topic_(std::move(topic)), name_(std::move(name)) {}
+  TopicFrames(Topic<Message> topic, std::string name, std::function<bool()> is_cancelled)
+      : topic_(std::move(topic)), name_(std::move(name)), ask_(std::move(is_cancelled)) {}
   void cancel() noexcept { is_cancelled_ = true; }
   Result<std::optional<Frame>> next() {
-    while (!is_cancelled_) {
+    while (!is_cancelled_ && !(ask_ && ask_())) {
       auto message = topic_.recv_for(topic_wait);
       index_ += message.lost();
       if (message) return frame_of(*message);
@@ -78,15 +80,17 @@ class TopicFrames {
 
   Topic<Message> topic_;
   std::string name_;
+  std::function<bool()> ask_;
   std::size_t index_ = 0;
   std::atomic<bool> is_cancelled_{false};
 };
 
 template <class Message>
-Result<PipelineSource> topic_source_of(const std::string& name, const TopicConfig& config) {
+Result<PipelineSource> topic_source_of(const std::string& name, const TopicConfig& config,
+                                       const FrameSourceOptions& options) {
   HALYARD_TRY(auto topic, Topic<Message>::create(name, config));
-  auto reader =
-      std::make_shared<TopicFrames<Message>>(std::move(topic), std::string(topic_prefix) + name);
+  auto reader = std::make_shared<TopicFrames<Message>>(
+      std::move(topic), std::string(topic_prefix) + name, options.load.is_cancelled);
   PipelineSource out;
   out.name = std::string(topic_prefix) + name;
   out.is_live = true;
@@ -95,13 +99,13 @@ Result<PipelineSource> topic_source_of(const std::string& name, const TopicConfi
   return out;
 }
 
-Result<PipelineSource> topic_source(const std::string& name) {
+Result<PipelineSource> topic_source(const std::string& name, const FrameSourceOptions& options) {
   TopicConfig config;
   config.role = TopicRole::subscriber;
   HALYARD_TRY(const auto seen, TopicEndpoint::create(name, std::nullopt, config));
   const std::string type = seen->type().name;
-  if (type == MessageFrame<Image>::name) return topic_source_of<Image>(name, config);
-  if (type == MessageFrame<Tensor>::name) return topic_source_of<Tensor>(name, config);
+  if (type == MessageFrame<Image>::name) return topic_source_of<Image>(name, config, options);
+  if (type == MessageFrame<Tensor>::name) return topic_source_of<Tensor>(name, config, options);
   return fail(Errc::unsupported, "topic: its messages must be Image or Tensor", "'{}' has {}", name,
               type);
 }
@@ -110,7 +114,8 @@ Result<PipelineSource> topic_source(const std::string& name) {
 
 Result<PipelineSource> PipelineSource::open(const std::string& path,
                                             const FrameSourceOptions& options) {
-  if (path.starts_with(topic_prefix)) return topic_source(path.substr(topic_prefix.size()));
+  if (path.starts_with(topic_prefix))
+    return topic_source(path.substr(topic_prefix.size()), options);
   return file_source(path, options);
 }
 

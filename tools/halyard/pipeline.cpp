@@ -2,10 +2,14 @@
 // The stages of the program behind the library's: a failure of any of them ends the run.
 #include "pipeline.h"
 
+#include <fmt/format.h>
+
+#include <chrono>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "halyard/pipeline_stages.h"
 #include "interrupt.h"
 #include "report.h"
 
@@ -24,17 +28,26 @@ class Run {
   Status record(PipelineFrame& frame);
   Status deliver(PipelineFrame& frame);
   void print(const FrameRecord& record);
+  void show_status(const FrameRecord& record);
   Status fail(const std::string& what, const Error& error);
 
   const RunParts& parts_;
   std::vector<FrameRecord> records_;  ///< by lane
   const bool is_single_ = parts_.inputs.is_single_image();
   Outcome outcome_;
+  const Pipeline* pipeline_ = nullptr;
+  std::chrono::steady_clock::time_point shown_{};
 };
 
 Result<Outcome> Run::execute() {
   const InterruptGuard guard;
-  HALYARD_TRY(auto pipeline, Pipeline::create(options()));
+  PipelineOptions wanted = options();
+  if (!parts_.publish.empty()) {
+    HALYARD_TRY(auto publishing, topic_stage(parts_.publish, wanted.models));
+    wanted.stages.insert(wanted.stages.end() - 1, std::move(publishing));
+  }
+  HALYARD_TRY(auto pipeline, Pipeline::create(std::move(wanted)));
+  pipeline_ = &pipeline;
   HALYARD_RETURN_IF_ERROR(pipeline.start());
   // What deliver() has not reported is the end of the video.
   if (const Status ended = pipeline.wait(); !ended && !outcome_.has_failed)
@@ -68,6 +81,8 @@ PipelineOptions Run::options() {
   PipelineSource& source = out.sources.emplace_back();
   source.name = "inputs";
   source.next = [this] { return read(); };
+  source.is_live = parts_.inputs.is_live();
+  out.on_overload = parts_.on_overload;
   out.models.push_back(parts_.model);
   out.tracker = parts_.tracker;
   out.in_flight = records_.size();
@@ -104,10 +119,23 @@ Status Run::deliver(PipelineFrame& frame) {
   ++outcome_.frames;
   parts_.stats.add(record);
   if (parts_.prints_lines) print(record);
-  parts_.progress.update(outcome_.frames);
+  parts_.is_live ? show_status(record) : parts_.progress.update(outcome_.frames);
   if (const Status printed = stdout_status(); !printed)
     return fail("standard output", printed.error());
   return {};
+}
+
+// "  latency 41 ms  dropped 3  8 boat, 2 buoy".
+void Run::show_status(const FrameRecord& record) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - shown_ < std::chrono::milliseconds(100)) return;
+  shown_ = now;
+  const PipelineStats stats = pipeline_->stats();
+  const auto latency = std::chrono::duration<double, std::milli>(stats.latency.p50);
+  const std::string summary = summary_line(record, parts_.model.labels);
+  parts_.progress.update(
+      outcome_.frames, fmt::format("  latency {:.0f} ms  dropped {}  {}", latency.count(),
+                                   stats.sources[0].dropped, summary.substr(record.source.size())));
 }
 
 void Run::print(const FrameRecord& record) {

@@ -26,7 +26,10 @@ struct RunParts {
   RunStats& stats;
   RecordOptions record;
   bool prints_lines = false;
-  std::string out;  ///< --out, for messages
+  std::string out;      ///< --out, for messages
+  std::string publish;  ///< a topic; empty: none
+  OverloadPolicy on_overload = OverloadPolicy::wait;
+  bool is_live = false;  ///< a status line instead of the progress
 };
 
 /// How a run ended.

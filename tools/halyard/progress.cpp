@@ -23,13 +23,17 @@ std::string progress_line(std::size_t done, std::optional<std::size_t> total, do
 }
 
 void Progress::update(std::size_t done) {
+  update(done, {});
+}
+
+void Progress::update(std::size_t done, std::string_view status) {
   if (!is_active_) return;
   const auto now = Clock::now();
   if (is_shown_ && now - last_ < std::chrono::milliseconds(100)) return;
   last_ = now;
   is_shown_ = true;
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  redraw_line(progress_line(done, total_, seconds));
+  redraw_line(progress_line(done, total_, seconds) + std::string(status));
 }
 
 void Progress::clear() {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace halyard::tool {
 
@@ -18,6 +19,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void update(std::size_t done);
+  /// update() with more about the frame, behind the rate.
+  void update(std::size_t done, std::string_view status);
   /// Removes the line, so that other output can use the terminal.
   void clear();
 

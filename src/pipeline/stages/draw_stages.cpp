@@ -14,11 +14,11 @@
 namespace halyard {
 namespace {
 
-struct Painter {
+struct FramePainter {
   std::optional<Processor> processor;
 };
 
-Status paint(PipelineFrame& frame, Painter& painter) {
+Status paint(PipelineFrame& frame, FramePainter& painter) {
   if (!painter.processor) {
     HALYARD_TRY(painter.processor, Processor::create());
   }
@@ -138,7 +138,7 @@ Result<std::vector<PipelineStage>> draw_stages(std::span<const PipelineModel> mo
   }
   // A font that is missing is told before the first frame.
   HALYARD_RETURN_IF_ERROR(SourceDrawing::create(overlays));
-  auto painters = std::make_shared<pipeline::LaneMemory<Painter>>();
+  auto painters = std::make_shared<pipeline::LaneMemory<FramePainter>>();
   auto drawing = std::make_shared<Drawing>(std::move(overlays), options);
   std::vector<PipelineStage> out(2);
   out[0].name = "paint";

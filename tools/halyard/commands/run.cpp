@@ -34,6 +34,10 @@ struct RunOptions {
   ResultOptions results;
   std::string trace;
   std::size_t in_flight = 4;
+  std::string camera, topic;  // inputs beside those of the command line
+  std::string publish;
+  std::string on_overload;
+  bool is_live = false;
   bool prints_stats = false;
   bool is_quiet = false;
 };
@@ -192,6 +196,24 @@ std::optional<ResultFiles> make_results(const RunOptions& options, const Pipelin
   return ResultFiles::create(options.results, context);
 }
 
+/// Of a camera the newest frames, of files all.
+OverloadPolicy overload_policy(const RunOptions& options, const Inputs& inputs) {
+  if (options.on_overload == "skip") return OverloadPolicy::skip_inference;
+  if (options.on_overload == "drop") return OverloadPolicy::drop_oldest;
+  if (options.on_overload == "wait" || !inputs.is_live()) return OverloadPolicy::wait;
+  return OverloadPolicy::drop_oldest;
+}
+
+/// --camera and --topic as inputs. A number is a camera of this machine.
+std::vector<std::string> inputs_of(const RunOptions& options) {
+  std::vector<std::string> out = options.inputs;
+  const std::string& camera = options.camera;
+  const bool is_number = camera.find_first_not_of("0123456789") == std::string::npos;
+  if (!camera.empty()) out.push_back(is_number ? "camera:" + camera : camera);
+  if (!options.topic.empty()) out.push_back("topic:" + options.topic);
+  return out;
+}
+
 int check_options(const RunOptions& options) {
   for (const auto part : {check_paths, check_names})
     if (const int code = part(options); code != exit_ok) return code;
@@ -200,6 +222,8 @@ int check_options(const RunOptions& options) {
 
 int run(const RunOptions& options) {
   Outputs outputs;
+  if (options.inputs.empty())
+    return report_usage("inputs", "a file, --camera or --topic is needed");
   if (const int code = check_options(options); code != exit_ok) return code;
   FrameSourceOptions reading;
   reading.load.is_cancelled = InterruptGuard::is_requested;
@@ -230,8 +254,11 @@ int run(const RunOptions& options) {
                        progress,
                        stats,
                        {options.results.has_masks(), options.results.has_outlines()},
-                       prints_lines(options, *inputs),
-                       options.out};
+                       prints_lines(options, *inputs) && !options.is_live,
+                       options.out,
+                       options.publish,
+                       overload_policy(options, *inputs),
+                       options.is_live};
   return run_pipeline(options, parts, outputs);
 }
 
@@ -243,6 +270,10 @@ void add_output_options(CLI::App& app, RunOptions& options) {
                  "Twelve evenly spaced drawn frames in one image (" + image_extensions() + ")");
   app.add_option("--font", options.font, "Font file for labels");
   add_result_options(app, options.results);
+  app.add_option("--publish", options.publish,
+                 "Send the frames, as drawn, to this topic, and what was found to NAME/detections");
+  app.add_flag("--live", options.is_live,
+               "A status line instead of a line for each frame: rate, latency, drops, objects");
   app.add_option("--trace", options.trace, "Timeline of all stages, for ui.perfetto.dev");
   app.add_flag("--stats", options.prints_stats, "Print times by stage, counts and byte copies");
   app.add_flag("-q,--quiet", options.is_quiet, "No lines of what was found, no progress bar");
@@ -271,7 +302,8 @@ constexpr const char* run_examples =
     "  halyard run --model yolov8n.onnx val2017/ --preset ultralytics-val --coco results.json \\\n"
     "    --coco-gt instances_val2017.json\n"
     "  halyard run --model boats.onnx harbour.mp4 --mot det.txt --yolo labels/\n"
-    "  halyard run --model boats.onnx rtsp://camera/live --track --json seen.json";
+    "  halyard run --model boats.onnx rtsp://camera/live --track --json seen.json\n"
+    "  halyard run --model boats.onnx --camera 0 --track --live --publish boats";
 
 }  // namespace
 
@@ -279,9 +311,16 @@ void add_run(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* sub = app.add_subcommand("run", "Find objects in images, folders and videos");
   sub->footer(run_examples);
-  sub->add_option("inputs", options->inputs,
-                  "Images, folders, videos, http:// or rtsp://, or - for standard input")
-      ->required();
+  sub->add_option(
+      "inputs", options->inputs,
+      "Images, folders, videos, cameras (/dev/video0), http:// or rtsp://, topic:NAME, or - "
+      "for standard input");
+  sub->add_option("--camera", options->camera, "A camera: its number or its path");
+  sub->add_option("--topic", options->topic, "Images that other processes publish");
+  sub->add_option("--on-overload", options->on_overload,
+                  "Frames that come too fast: wait, drop the oldest, or skip the network; default: "
+                  "drop for cameras and topics, wait for files")
+      ->check(CLI::IsMember({"wait", "drop", "skip"}));
   DetectorOptions& detector = options->detector;
   sub->add_option("-m,--model", detector.model, "Model file: .onnx, .tflite or .xml")->required();
   sub->add_option("--labels", detector.labels, "Class names, one a line; default: the model's own");
@@ -300,7 +339,12 @@ void add_run(CLI::App& app, Action& action) {
   sub->add_option("--in-flight", options->in_flight, "Frames on their way at once")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  sub->callback([&action, options] { action = [options] { return run(*options); }; });
+  sub->callback([&action, options] {
+    action = [options] {
+      options->inputs = inputs_of(*options);
+      return run(*options);
+    };
+  });
 }
 
 }  // namespace halyard::tool

@@ -15,8 +15,9 @@ Result<Inputs> Inputs::open(std::vector<std::string> paths, const FrameSourceOpt
     return inputs;
   }
   HALYARD_RETURN_IF_ERROR(inputs.advance());
-  inputs.total_ = inputs.source_->frame_count();
-  const double rate = inputs.source_->rate();
+  inputs.total_ = inputs.source_->frame_count;
+  inputs.is_live_ = inputs.source_->is_live;
+  const double rate = inputs.source_->rate;
   inputs.rate_ = rate > 0 ? rate : options.picture_rate;
   return inputs;
 }
@@ -24,9 +25,9 @@ Result<Inputs> Inputs::open(std::vector<std::string> paths, const FrameSourceOpt
 Status Inputs::advance() {
   source_.reset();
   current_ = paths_[opened_++];
-  HALYARD_TRY(auto source, FrameSource::open(current_, options_));
+  HALYARD_TRY(auto source, PipelineSource::open(current_, options_));
   // A folder or video among several inputs: the total count of frames is unknown.
-  if (paths_.size() > 1 && source.frame_count() != 1) total_.reset();
+  if (paths_.size() > 1 && source.frame_count != 1) total_.reset();
   source_ = std::move(source);
   const auto step = std::chrono::duration<double>(1 / options_.picture_rate);
   if (frames_ != 0) offset_ = last_ + std::chrono::duration_cast<std::chrono::nanoseconds>(step);
@@ -42,7 +43,7 @@ Result<std::optional<Frame>> Inputs::next() {
     auto frame = source_->next();
     if (!frame) {
       // After a damaged image the source continues; a broken stream cannot.
-      if (!source_->frame_count() || source_->is_video()) source_.reset();
+      if (!source_->frame_count || source_->is_video) source_.reset();
       return std::move(frame).error();
     }
     if (!*frame) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs: the frames of all files, folders and videos of the command line, one after the other.
+// Inputs: the frames of all files, folders, videos, cameras and topics of the command line, one
+// after the other.
 #pragma once
 
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "halyard/capture.h"
+#include "halyard/pipeline.h"
 #include "halyard/result.h"
 
 namespace halyard::tool {
@@ -17,7 +19,7 @@ namespace halyard::tool {
 class Inputs {
  public:
   /// Opens the first input. With several inputs, next() reports one that cannot be opened. Errors:
-  /// as FrameSource::open().
+  /// as PipelineSource::open().
   static Result<Inputs> open(std::vector<std::string> paths, const FrameSourceOptions& options);
 
   /// The next frame, counted and timed over all inputs; nullopt at the end. An error concerns one
@@ -28,6 +30,8 @@ class Inputs {
 
   std::optional<std::size_t> total() const noexcept { return total_; }
   double rate() const noexcept { return rate_; }
+  /// The only input is a camera or a topic, whose frames are lost if they are not read.
+  bool is_live() const noexcept { return is_live_; }
   /// True if there is exactly one frame.
   bool is_single_image() const noexcept { return total_ == 1; }
   const std::vector<std::string>& paths() const noexcept { return paths_; }
@@ -38,13 +42,14 @@ class Inputs {
   Status advance();
   std::vector<std::string> paths_;
   FrameSourceOptions options_;
-  std::optional<FrameSource> source_;
+  std::optional<PipelineSource> source_;
   std::size_t opened_ = 0;
   std::size_t frames_ = 0;
   std::chrono::nanoseconds offset_{0};  // of the current source's clock
   std::chrono::nanoseconds last_{0};
   std::optional<std::size_t> total_;
   double rate_ = 0;
+  bool is_live_ = false;
   std::string current_;
 };
 
