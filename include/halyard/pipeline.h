@@ -55,7 +55,7 @@ struct PipelineSource {
   /// and drops them.
   bool is_live = false;
   bool is_video = false;  ///< a file whose frames depend on one another: an error may end it
-  double rate = 0;                                        ///< frames per second; 0: unknown
+  double rate = 0;        ///< frames per second; 0: unknown
   std::optional<std::size_t> frame_count = std::nullopt;  ///< if it is known in advance
 
   /// A path or address as of FrameSource::open(), or "topic:NAME" for the images (message type

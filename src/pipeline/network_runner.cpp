@@ -68,17 +68,21 @@ Result<NetworkRunner> NetworkRunner::create(const Shared& shared) {
 
 Status NetworkRunner::add_memory(const PipelineModel& model) {
   Memory& memory = memories_.emplace_back();
-  const TensorSpec& spec = model.engine->inputs()[0];
-  HALYARD_TRY(memory.input, Tensor::create(spec));
   const std::size_t count = batch_size(model);
-  for (std::size_t i = 0; i < count && count > 1; ++i) {
+  if (count > 1 || shared_.is_only_runner) {
+    HALYARD_TRY(auto inputs, model.engine->make_inputs());
+    memory.input = std::move(inputs[0]);
+  } else {
+    HALYARD_TRY(memory.input, Tensor::create(model.engine->inputs()[0]));
+  }
+  if (count == 1) {
+    memory.items.push_back(memory.input);
+    return {};
+  }
+  for (std::size_t i = 0; i < count; ++i) {
     HALYARD_TRY(auto item, memory.input.batch(i));
-    if (spec.format) {
-      HALYARD_TRY(item, item.with_format(*spec.format));
-    }
     memory.items.push_back(std::move(item));
   }
-  if (count == 1) memory.items.push_back(memory.input);
   return {};
 }
 

@@ -40,6 +40,7 @@ class NetworkRunner {
     std::span<const PipelineModel> models;
     const Decoders& decoders;
     NetworkRecords& records;
+    bool is_only_runner = false;  ///< it may use inputs that an engine has once
   };
   /// Errors: those of Processor::create() and Tensor::create().
   static Result<NetworkRunner> create(const Shared& shared);

@@ -10,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "base/local.h"
 #include "base/text/format_error.h"
 #include "halyard/threads.h"
 #include "halyard/trace.h"
@@ -56,7 +57,7 @@ class WorkerNetworks final : public pipeline::GroupRunner {
 
 }  // namespace
 
-struct Pipeline::State {
+struct HALYARD_LOCAL Pipeline::State {
   explicit State(PipelineOptions given)
       : options(std::move(given)), decoders(options.models), copies_before(copy_stats()) {}
 
@@ -133,8 +134,9 @@ void Pipeline::State::add_steps(std::vector<pipeline::Step>& steps) {
 
 Result<std::vector<std::unique_ptr<pipeline::GroupRunner>>> Pipeline::State::make_runners() {
   std::vector<std::unique_ptr<pipeline::GroupRunner>> out;
+  const NetworkRunner::Shared shared{options.models, decoders, networks, scheduler->lanes() == 1};
   for (std::size_t i = 0; i < scheduler->lanes(); ++i) {
-    HALYARD_TRY(auto runner, NetworkRunner::create({options.models, decoders, networks}));
+    HALYARD_TRY(auto runner, NetworkRunner::create(shared));
     out.push_back(std::make_unique<WorkerNetworks>(std::move(runner)));
   }
   return out;

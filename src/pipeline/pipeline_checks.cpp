@@ -42,7 +42,7 @@ Status check_stage(const PipelineStage& stage, std::size_t index) {
 
 Status check_image_input(const Engine& engine) {
   const auto inputs = engine.inputs();
-  if (inputs.size() == 1 && inputs[0].format) return {};
+  if (inputs.size() == 1 && engine.input_size() != Size{}) return {};
   return fail(Errc::unsupported, "model must have one input, an image", "it has {} inputs",
               inputs.size());
 }

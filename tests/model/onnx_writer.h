@@ -39,6 +39,7 @@ class Message {
 struct OnnxModel {
   std::string op = "Relu";                      ///< takes one tensor, gives one of the same shape
   std::vector<std::int64_t> shape{1, 3, 4, 6};  ///< -1: dynamic
+  std::vector<std::int64_t> output_shape{};     ///< empty: that of the input
   std::vector<std::pair<std::string, std::string>> metadata{};
   std::vector<std::string> files{};  ///< each holds the values of one tensor
   std::string domain{};              ///< of the operator
@@ -71,7 +72,8 @@ inline std::string onnx_bytes(const OnnxModel& model) {
     graph.nested(5, Message().text(8, "w" + file).nested(13, size).nested(13, place));
   }
   graph.nested(11, tensor_info("images", model.shape));
-  graph.nested(12, tensor_info("output0", model.shape));
+  const auto& output = model.output_shape.empty() ? model.shape : model.output_shape;
+  graph.nested(12, tensor_info("output0", output));
   Message file;
   file.number(1, 8).nested(7, graph).nested(8, Message().text(1, "").number(2, 13));
   if (!model.domain.empty()) file.nested(8, Message().text(1, model.domain).number(2, 1));

@@ -9,8 +9,10 @@
 #include "halyard/codec.h"
 #include "halyard/image_message.h"
 #include "halyard/topic.h"
+#include "model/onnx_writer.h"
 #include "sources.h"
 #include "support/allocations.h"
+#include "support/folder.h"
 
 #ifdef HALYARD_HAVE_OPENVINO
 namespace halyard::test {
@@ -170,6 +172,51 @@ TEST(PipelineModel, tiles_find_small_objects) {
   }));
   const PipelineStats stats = run_all(std::move(options));
   EXPECT_EQ(stats.sources[0].failed, 0U);
+}
+
+// A network of any batch whose three classes are the means of red, green and blue.
+TEST(PipelineModel, frames_of_several_sources_run_as_a_batch) {
+  const Folder folder;
+  const std::string path = folder / "colour.onnx";
+  OnnxModel file;
+  file.op = "Flatten";
+  file.shape = {-1, 3, 1, 1};
+  file.output_shape = {-1, 3};
+  write_bytes(path, onnx_bytes(file));
+  PipelineModel model;
+  EngineOptions engine;
+  engine.batch = 3;
+  model.engine = std::make_shared<Engine>(Engine::open(path, engine).value());
+  ModelDescription description;
+  description.input = {1, 1};
+  OutputDescription& output = description.outputs.emplace_back();
+  output.role = OutputRole::classification;
+  output.shape = {3, 3};
+  model.decoder = std::make_shared<const Decoder>(Decoder::create(description).value());
+  model.batch_wait = std::chrono::milliseconds(2);
+  PipelineOptions options;
+  for (std::size_t source = 0; source < 3; ++source) {
+    const auto image = Tensor::create_image(Size{8, 8}, PixelFormat::rgb).value();
+    {
+      const auto map = image.map(Access::write).value();
+      const auto bytes = map.flat<std::uint8_t>().value();
+      for (std::size_t i = source; i < bytes.size(); i += 3)
+        bytes[i] = 200;
+    }
+    options.sources.push_back(images_source({image}, 40));
+  }
+  options.models.push_back(model);
+  options.in_flight = 6;
+  options.stages.push_back(in_order([](PipelineFrame& frame) {
+    const auto& classes = frame.models[0].decoded.classes;
+    EXPECT_EQ(classes.size(), 3U);
+    EXPECT_EQ(classes.at(0).label, static_cast<std::int32_t>(frame.source));
+    EXPECT_NEAR(classes.at(0).score, 200.0 / 255, 1e-3);
+    return Status();
+  }));
+  const PipelineStats stats = run_all(std::move(options));
+  EXPECT_EQ(stats.latency.frames, 120U);
+  EXPECT_EQ(stats.latency.errors, 0U);
 }
 
 TEST(PipelineModel, thresholds_change_while_it_runs) {

@@ -214,6 +214,14 @@ std::vector<std::string> inputs_of(const RunOptions& options) {
   return out;
 }
 
+/// Reports its own errors.
+std::optional<TrackerOptions> make_tracker(const RunOptions& options) {
+  if (!options.is_tracking) return TrackerOptions{};
+  if (const auto checked = ByteTrack::create(options.tracking); !checked)
+    return report("--track", checked.error()), std::nullopt;
+  return options.tracking;
+}
+
 int check_options(const RunOptions& options) {
   for (const auto part : {check_paths, check_names})
     if (const int code = part(options); code != exit_ok) return code;
@@ -234,12 +242,8 @@ int run(const RunOptions& options) {
     return report("--trace " + options.trace, done.error());
   const auto model = open_model(detector_options(options));
   if (!model) return exit_failure;
-  TrackerOptions tracker;
-  if (options.is_tracking) {
-    if (const auto checked = ByteTrack::create(options.tracking); !checked)
-      return report("--track", checked.error());
-    tracker = options.tracking;
-  }
+  const auto tracker = make_tracker(options);
+  if (!tracker) return exit_failure;
   auto annotator = make_annotator(options, *model, *inputs);
   if (!annotator) return exit_failure;
   outputs.results = make_results(options, *model);
@@ -248,7 +252,7 @@ int run(const RunOptions& options) {
   RunStats stats;
   const RunParts parts{*inputs,
                        *model,
-                       tracker,
+                       *tracker,
                        *annotator,
                        *outputs.results,
                        progress,
