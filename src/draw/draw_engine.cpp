@@ -95,11 +95,12 @@ Result<bool> DrawEngine::uses_gl(const Tensor& image) {
 
 template <class What>
 bool DrawEngine::draw_by_gl(const Tensor& image, const What& what, Status& status) {
-  if (!gl_->serves(what)) {
+  if (!gl_->serves(image, what)) {
     if (is_forced_)
       status = fail(Errc::unsupported, forced_but_refused,
-                    "masks or letters are larger than the GPU's largest texture, or a mask has "
-                    "more than 4096 coefficients");
+                    "masks or letters are larger than the GPU's largest texture, a mask has more "
+                    "than 4096 coefficients, or more than 2 masks lie over one another on nv12, "
+                    "which this driver does not blend within 2 codes");
     return is_forced_;
   }
   status = gl_->draw(image, what);

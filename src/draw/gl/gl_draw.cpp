@@ -36,6 +36,24 @@ bool is_gl31(const gl::Capabilities& c) noexcept {
   return c.major > 3 || (c.major == 3 && c.minor >= 1);
 }
 
+// Where blending has weights of 8 bits, and rounds each of its products, a mask adds up to 1 to the
+// chroma of blocks that it covers in part: two of them stay within 2 codes.
+constexpr std::size_t max_coarse_masks = 2;
+
+// Whether no mask's rectangle, of whole blocks of 2 x 2 pixels, meets as many others.
+bool are_at_most(std::size_t most, std::span<const MaskOp> masks) noexcept {
+  const auto meet = [](const Rect& a, const Rect& b) {
+    return a.x0 / 2 <= (b.x1 - 1) / 2 && b.x0 / 2 <= (a.x1 - 1) / 2 && a.y0 / 2 <= (b.y1 - 1) / 2 &&
+           b.y0 / 2 <= (a.y1 - 1) / 2;
+  };
+  if (masks.size() <= most) return true;
+  return std::ranges::all_of(masks, [&](const MaskOp& mask) {
+    const auto met = std::ranges::count_if(
+        masks, [&](const MaskOp& other) { return meet(mask.rect, other.rect); });
+    return static_cast<std::size_t>(met) <= most;  // itself among them
+  });
+}
+
 }  // namespace
 
 GlDraw::GlDraw(const Environment& env, const image::GlTransferRules& rules,
@@ -111,14 +129,17 @@ std::string GlDraw::refusal(const Tensor& image) {
   return reason == nullptr ? "" : reason;
 }
 
-bool GlDraw::serves(const DrawList& list) const noexcept {
+bool GlDraw::serves(const Tensor& /*image*/, const DrawList& list) const noexcept {
   return std::ranges::all_of(list.operations(), [&](const DrawOp& op) {
     return (op.words[4] & 255) != static_cast<std::int32_t>(DrawOpKind::coverage) ||
            CoverageAtlas::fits(list.bitmap(op.words[12]));
   });
 }
 
-bool GlDraw::serves(const PaintJob& job) const noexcept {
+bool GlDraw::serves(const Tensor& image, const PaintJob& job) const noexcept {
+  if (worker_->capabilities().coarse_blending && image.format() == PixelFormat::nv12 &&
+      !are_at_most(max_coarse_masks, job.masks))
+    return false;
   const std::int32_t side = worker_->capabilities().max_texture_size;
   const std::size_t most = DataTexture::capacity(side);
   const LogitSource& logits = job.logits;

@@ -28,8 +28,8 @@ class GlDraw {
   std::string refusal(const Tensor& image);
   bool serves(const Tensor& image) { return refusal_of(image) == nullptr; }
   /// Whether it also draws these. The CPU draws what it refuses.
-  bool serves(const DrawList& list) const noexcept;
-  bool serves(const PaintJob& job) const noexcept;
+  bool serves(const Tensor& image, const DrawList& list) const noexcept;
+  bool serves(const Tensor& image, const PaintJob& job) const noexcept;
   /// How the pixels reach the GPU. Call after serves().
   std::string describe(const Tensor& image) const;
 

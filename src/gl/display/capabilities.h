@@ -35,6 +35,7 @@ struct Capabilities {
   /// Of which the pitch of an imported DMA-BUF is a multiple.
   std::size_t import_pitch_bytes = 1;
   bool renderbuffer_targets = false;  ///< imported DMA-BUFs are drawn into as renderbuffers only
+  bool coarse_blending = false;       ///< weights of blending have 8 bits
   bool fences = false;                ///< EGL_KHR_fence_sync
   bool native_fences = false;         ///< EGL_ANDROID_native_fence_sync: fences as descriptors
 };

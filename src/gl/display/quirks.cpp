@@ -10,10 +10,17 @@ namespace halyard::gl {
 namespace {
 
 constexpr std::string_view on_cpu = "runs on the CPU: refused unless HALYARD_ALLOW_SOFTWARE_GL=1";
+constexpr std::string_view on_cpu_coarsely =
+    "runs on the CPU: refused unless HALYARD_ALLOW_SOFTWARE_GL=1; blends with weights of 8 bits: "
+    "more than 2 masks over one another on nv12 are drawn by the CPU";
 constexpr std::string_view no_binaries = "compiled programs are not kept: it loads them wrongly";
 
 void runs_on_cpu(Capabilities& c) {
   c.is_software = true;
+}
+void blends_coarsely_on_cpu(Capabilities& c) {
+  c.is_software = true;
+  c.coarse_blending = true;
 }
 void has_no_binaries(Capabilities& c) {
   c.program_binaries = false;
@@ -30,7 +37,7 @@ void draws_into_renderbuffers(Capabilities& c) {
 
 constexpr std::array quirks = {
     // https://docs.mesa3d.org/drivers/llvmpipe.html, https://docs.mesa3d.org/envvars.html
-    Quirk{"llvmpipe", "", on_cpu, runs_on_cpu},
+    Quirk{"llvmpipe", "", on_cpu_coarsely, blends_coarsely_on_cpu},
     Quirk{"softpipe", "", on_cpu, runs_on_cpu},
     Quirk{"swrast", "", on_cpu, runs_on_cpu},
     Quirk{"software rasterizer", "", on_cpu, runs_on_cpu},

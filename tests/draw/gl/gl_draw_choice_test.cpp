@@ -134,7 +134,7 @@ TEST_F(GlDrawChoice, a_buffer_that_cannot_be_imported_is_copied) {
   Tensor target = Tensor::wrap_image({&whole, 1}, 96, 64, PixelFormat::rgba).value();
   Tensor same = image(Memory::mem, PixelFormat::rgba);
   ASSERT_OK(copy(same, target));
-  const MaskFrame frame = random_frame<std::int8_t, std::int8_t>(3, {});
+  const MaskFrame frame = random_frame<std::int8_t, std::int8_t>(3, {.masks = 2});
   MaskPainter painter(ComputeBackend::opengl);
   take();
   ASSERT_OK(painter.draw(target, frame.prototypes, frame.detections));
@@ -148,7 +148,7 @@ TEST_F(GlDrawChoice, a_buffer_that_cannot_be_imported_is_copied) {
 }
 
 TEST_F(GlDrawChoice, nothing_is_made_in_the_steady_state) {
-  const MaskFrame frame = random_frame<std::int8_t, std::int8_t>(3, {});
+  const MaskFrame frame = random_frame<std::int8_t, std::int8_t>(3, {.masks = 2});
   std::vector<Tensor> images{image(), image(Memory::pbo, PixelFormat::nv12)};
   if (imports()) images.push_back(image(Memory::dma, PixelFormat::nv12));
   MaskPainter painter(ComputeBackend::opengl);

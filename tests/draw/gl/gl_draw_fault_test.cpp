@@ -53,7 +53,7 @@ class GlDrawFault : public GlDrawing {
   void SetUp() override {
     GlDrawing::SetUp();
     if (worker_ == nullptr) return;
-    frame_ = random_frame<std::int8_t, std::int8_t>(4, {});
+    frame_ = random_frame<std::int8_t, std::int8_t>(4, {.masks = 2});
     Tensor image = start(Memory::mem);
     // The first call of each finds its function.
     ASSERT_OK(draw(MaskPainter(ComputeBackend::opengl), image));
