@@ -46,7 +46,7 @@ class Run(ProgramTest):
         trace = json.loads((out / "trace.json").read_text())
         events = trace["traceEvents"] if isinstance(trace, dict) else trace
         names = {event.get("name") for event in events}
-        self.assertLessEqual({"model.run", "run.load"}, names)
+        self.assertLessEqual({"model.run", "pipeline.load"}, names)
         self.assertIn("p50", table)
         self.assertIn("copies per frame 0.0", table)
         self.assert_only("frames", "t.json", "trace.json", "sheet.png")
