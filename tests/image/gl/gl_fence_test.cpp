@@ -3,6 +3,7 @@
 // descriptors give and take them; with others the CPU waits.
 #ifdef HALYARD_HAVE_GL
 #include <epoxy/egl.h>
+#include <epoxy/gl.h>
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 
@@ -14,6 +15,7 @@
 #include <thread>
 
 #include "gl/dma_memory.h"
+#include "gl/replaced.h"
 #include "gl/worker.h"
 #include "halyard/dmabuf.h"
 #include "image/images.h"
@@ -178,6 +180,40 @@ TEST_F(GlFence, a_driver_that_makes_no_fence_is_waited_for) {
   ASSERT_OK(result);
   EXPECT_FALSE(result->done);
   EXPECT_TRUE(is_written());
+}
+
+// An error that is found after the frame's fence was made.
+std::atomic<bool> has_late_error{false};
+PFNGLFLUSHPROC real_flush = nullptr;
+PFNGLGETERRORPROC real_get_error = nullptr;
+
+void GLAPIENTRY flush_with_error() {
+  real_flush();
+  has_late_error = true;
+}
+GLenum GLAPIENTRY get_late_error() {
+  return has_late_error.exchange(false) ? GLenum{GL_INVALID_OPERATION} : real_get_error();
+}
+
+TEST_F(GlFence, a_frame_that_fails_behind_its_fence_is_the_work_of_the_cpu) {
+  if (!use_dma()) GTEST_SKIP() << "this driver imports no DMA-BUFs";
+  if (!has_native_fences()) GTEST_SKIP() << "this driver makes no fences of their own";
+  const auto before = gl_->convert_with_fence(request_);
+  ASSERT_OK(before);
+  expect_signal(before->done);
+  real_flush = epoxy_glFlush;
+  real_get_error = epoxy_glGetError;
+  {
+    const Replaced flushes(epoxy_glFlush, flush_with_error);
+    const Replaced errors(epoxy_glGetError, get_late_error);
+    const auto result = gl_->convert_with_fence(request_);
+    ASSERT_OK(result);
+    EXPECT_FALSE(result->done);
+  }
+  EXPECT_EQ(gl_->fallback_count(), 1U);
+  Tensor plain = zero_image(32, 30, F::rgb);
+  ASSERT_OK(copy(request_.dst, plain));
+  EXPECT_EQ(bytes_of(plain), want_);
 }
 
 TEST_F(GlFence, no_descriptor_is_left_open) {
