@@ -166,7 +166,9 @@ struct EngineInfo {
 };
 
 /// All engines in the order in which open() tries them: openvino, onnxruntime, tflite, litert, then
-/// plugins (halyard/c/engine_plugin.h). Loads the library of each. Thread-safe.
+/// plugins (halyard/c/engine_plugin.h). litert is tried only if EngineOptions::engine names it: its
+/// library does not check files, and a damaged one may end the process. Loads the library of each.
+/// Thread-safe.
 std::vector<EngineInfo> engines();
 
 /// The same, one line each ("openvino 2026.4: CPU, GPU", or what to install).

@@ -60,6 +60,7 @@ std::vector<KnownRuntime> known_runtimes() {
   known.push_back({.name = "litert",
                    .extensions = {".tflite"},
                    .install = "pip install ai-edge-litert==2.1.4",
+                   .is_only_named = true,
                    .load = load_litert});
   for (KnownRuntime& plugin : plugin_runtimes()) {
     const bool is_taken = std::any_of(known.begin(), known.end(), [&](const KnownRuntime& one) {
@@ -85,7 +86,8 @@ Result<std::vector<KnownRuntime>> runtimes_for(const std::string& path, std::str
     return fitting;
   }
   for (KnownRuntime& runtime : known)
-    if (check_fit(runtime, path, extension, options)) fitting.push_back(std::move(runtime));
+    if (!runtime.is_only_named && check_fit(runtime, path, extension, options))
+      fitting.push_back(std::move(runtime));
   if (!fitting.empty()) return fitting;
   if (!options.delegate.empty())
     return fail(Errc::unsupported, "delegate: no engine that takes one reads this file", "{}",

@@ -18,6 +18,7 @@ struct KnownRuntime {
   std::vector<std::string> extensions;  ///< ".onnx"; empty: any
   std::string install = {};             ///< the command that brings it
   bool takes_delegate = false;
+  bool is_only_named = false;  ///< never tried without its name: a damaged file may end the process
   /// Errors: unsupported, version. Calls after the first success give the same runtime.
   std::function<Result<const Runtime*>()> load;
 };

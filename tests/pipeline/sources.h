@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -26,8 +27,8 @@ inline constexpr std::chrono::milliseconds frame_time{40};
 inline Tensor grey_image(std::uint8_t value = 0, Size size = {16, 8}) {
   auto image = Tensor::create_image(size, PixelFormat::grey).value();
   auto map = image.map(Access::write).value();
-  for (std::uint8_t& pixel : map.flat<std::uint8_t>().value())
-    pixel = value;
+  const auto pixels = map.flat<std::uint8_t>().value();
+  std::fill(pixels.begin(), pixels.end(), value);
   return image;
 }
 

@@ -134,7 +134,7 @@ class LiteRtRuntime final : public Runtime {
       return fail(Errc::device, "device: litert has the CPU alone", "'{}'", options.device);
     if (options.threads != 0 || !options.settings.empty())
       return fail(Errc::unsupported, "threads and settings: litert takes none");
-    constexpr char not_a_model[] = "file is not a model that the engine reads";
+    constexpr const char* not_a_model = "file is not a model that the engine reads";
     if (!tflite::has_identifier(path)) return make_error(Errc::malformed, not_a_model);
     litert::LiteModel* model = nullptr;
     if (const int status = api_.create_model(path.c_str(), &model); status != litert::litert_ok) {

@@ -105,7 +105,7 @@ Result<std::unique_ptr<Library>> open_library() {
   Api& api = library->api;
   fill_sessions(api, table);
   fill_values(api, table);
-  constexpr char cannot_start[] = "ONNX Runtime does not start";
+  constexpr const char* cannot_start = "ONNX Runtime does not start";
   threads_start();
   if (auto* bad = api.create_env(log_line, nullptr, log_warning, "halyard", &library->env))
     return error_of(api, bad, Errc::device, cannot_start);
