@@ -18,41 +18,29 @@ namespace {
 constexpr const char* library_names[] = {"libcudart.so", "libcudart.so.13", "libcudart.so.12",
                                          "libcudart.so.11.0"};
 
-// Fills a CudaRuntime and remembers the first function that the object lacks.
-struct Resolver {
-  const SharedObject& object;
-  const char* missing = nullptr;
-
-  template <class Function>
-  void operator()(Function*& place, const char* name) {
-    place = object.function<Function>(name);
-    if (place == nullptr && missing == nullptr) missing = name;
-  }
-};
-
 Result<CudaRuntime> resolve(const SharedObject& object, const char* name) {
   CudaRuntime cuda;
-  Resolver take{object};
-  take(cuda.get_device_count, "cudaGetDeviceCount");
-  take(cuda.get_device, "cudaGetDevice");
-  take(cuda.set_device, "cudaSetDevice");
-  take(cuda.get_last_error, "cudaGetLastError");
-  take(cuda.get_error_name, "cudaGetErrorName");
-  take(cuda.get_error_string, "cudaGetErrorString");
-  take(cuda.stream_synchronize, "cudaStreamSynchronize");
-  take(cuda.free, "cudaFree");
-  take(cuda.gl_get_devices, "cudaGLGetDevices");
-  take(cuda.graphics_gl_register_buffer, "cudaGraphicsGLRegisterBuffer");
-  take(cuda.graphics_unregister_resource, "cudaGraphicsUnregisterResource");
-  take(cuda.graphics_map_resources, "cudaGraphicsMapResources");
-  take(cuda.graphics_unmap_resources, "cudaGraphicsUnmapResources");
-  take(cuda.graphics_resource_get_mapped_pointer, "cudaGraphicsResourceGetMappedPointer");
-  take(cuda.import_external_memory, "cudaImportExternalMemory");
-  take(cuda.external_memory_get_mapped_buffer, "cudaExternalMemoryGetMappedBuffer");
-  take(cuda.destroy_external_memory, "cudaDestroyExternalMemory");
-  if (take.missing == nullptr) return cuda;
+  FunctionFinder finder(object);
+  finder.find(cuda.get_device_count, "cudaGetDeviceCount");
+  finder.find(cuda.get_device, "cudaGetDevice");
+  finder.find(cuda.set_device, "cudaSetDevice");
+  finder.find(cuda.get_last_error, "cudaGetLastError");
+  finder.find(cuda.get_error_name, "cudaGetErrorName");
+  finder.find(cuda.get_error_string, "cudaGetErrorString");
+  finder.find(cuda.stream_synchronize, "cudaStreamSynchronize");
+  finder.find(cuda.free, "cudaFree");
+  finder.find(cuda.gl_get_devices, "cudaGLGetDevices");
+  finder.find(cuda.graphics_gl_register_buffer, "cudaGraphicsGLRegisterBuffer");
+  finder.find(cuda.graphics_unregister_resource, "cudaGraphicsUnregisterResource");
+  finder.find(cuda.graphics_map_resources, "cudaGraphicsMapResources");
+  finder.find(cuda.graphics_unmap_resources, "cudaGraphicsUnmapResources");
+  finder.find(cuda.graphics_resource_get_mapped_pointer, "cudaGraphicsResourceGetMappedPointer");
+  finder.find(cuda.import_external_memory, "cudaImportExternalMemory");
+  finder.find(cuda.external_memory_get_mapped_buffer, "cudaExternalMemoryGetMappedBuffer");
+  finder.find(cuda.destroy_external_memory, "cudaDestroyExternalMemory");
+  if (finder.missing() == nullptr) return cuda;
   return fail(Errc::unsupported, "cuda: the runtime lacks a function", "{} has no {}", name,
-              take.missing);
+              finder.missing());
 }
 
 Status ask_for_device(const CudaRuntime& cuda) {

@@ -29,4 +29,28 @@ class SharedObject {
   void* handle_;
 };
 
+/// Finds functions of an object, and remembers the first that is missing. The object outlives it.
+/// One thread at a time.
+class FunctionFinder {
+ public:
+  explicit FunctionFinder(const SharedObject& object) noexcept : object_(object) {}
+  /// Null if the object has none.
+  template <class Function>
+  void find(Function*& function, const char* name) noexcept {
+    find_if_there(function, name);
+    if (function == nullptr && missing_ == nullptr) missing_ = name;
+  }
+  /// The same for a function that may be missing.
+  template <class Function>
+  void find_if_there(Function*& function, const char* name) const noexcept {
+    function = object_.function<Function>(name);
+  }
+  /// The first name that find() has not found; null: none.
+  const char* missing() const noexcept { return missing_; }
+
+ private:
+  const SharedObject& object_;
+  const char* missing_ = nullptr;
+};
+
 }  // namespace halyard

@@ -103,25 +103,20 @@ Result<const G2dLibrary*> G2dLibrary::load(const std::string& name) {
 Result<G2dLibrary> G2dLibrary::resolve(const std::string& name) {
   HALYARD_TRY(const SharedObject object, SharedObject::open(name, "libg2d: cannot be loaded"));
   G2dLibrary library;
-  const char* missing = nullptr;
-  const auto find = [&]<class Value, class... Arguments>(Value (*&function)(Arguments...),
-                                                         const char* symbol, bool needed) {
-    function = object.function<Value(Arguments...)>(symbol);
-    if (function == nullptr && needed && missing == nullptr) missing = symbol;
-  };
-  find(library.open_, "g2d_open", true);
-  find(library.close_, "g2d_close", true);
-  find(library.blit_, "g2d_blit", true);
-  find(library.clear_, "g2d_clear", true);
-  find(library.finish_, "g2d_finish", true);
-  find(library.enable_, "g2d_enable", true);
-  find(library.disable_, "g2d_disable", true);
-  find(library.query_cap_, "g2d_query_cap", false);
-  find(library.cache_op_, "g2d_cache_op", false);
-  find(library.buf_from_fd_, "g2d_buf_from_fd", false);
-  find(library.free_, "g2d_free", false);
-  if (missing != nullptr)
-    return fail(Errc::unsupported, "libg2d: lacks a function", "{} of {}", missing, name);
+  FunctionFinder finder(object);
+  finder.find(library.open_, "g2d_open");
+  finder.find(library.close_, "g2d_close");
+  finder.find(library.blit_, "g2d_blit");
+  finder.find(library.clear_, "g2d_clear");
+  finder.find(library.finish_, "g2d_finish");
+  finder.find(library.enable_, "g2d_enable");
+  finder.find(library.disable_, "g2d_disable");
+  finder.find_if_there(library.query_cap_, "g2d_query_cap");
+  finder.find_if_there(library.cache_op_, "g2d_cache_op");
+  finder.find_if_there(library.buf_from_fd_, "g2d_buf_from_fd");
+  finder.find_if_there(library.free_, "g2d_free");
+  if (finder.missing() != nullptr)
+    return fail(Errc::unsupported, "libg2d: lacks a function", "{} of {}", finder.missing(), name);
   const char* const text = object.function<const char>("_G2D_VERSION");
   if (text == nullptr)
     return fail(Errc::unsupported, "libg2d: has no _G2D_VERSION, so its structs are unknown", "{}",

@@ -36,23 +36,7 @@ std::string version_beside(const fs::path& package) {
   return {};
 }
 
-/// Finds functions; remembers the first that is missing.
-class LiteRtFinder {
- public:
-  explicit LiteRtFinder(const SharedObject& object) : object_(object) {}
-  template <class R, class... Args>
-  void find(R (*&function)(Args...), const char* name) {
-    function = object_.function<R(Args...)>(name);
-    if (function == nullptr && missing_ == nullptr) missing_ = name;
-  }
-  const char* missing() const noexcept { return missing_; }
-
- private:
-  const SharedObject& object_;
-  const char* missing_ = nullptr;
-};
-
-void find_calls(LiteRtFinder& finder, LiteRt& api) {
+void find_calls(FunctionFinder& finder, LiteRt& api) {
   finder.find(api.create_environment, "LiteRtCreateEnvironment");
   finder.find(api.create_model, "LiteRtCreateModelFromFile");
   finder.find(api.destroy_model, "LiteRtDestroyModel");
@@ -97,7 +81,7 @@ Result<const LiteRt*> load_litert_library() {
   HALYARD_TRY(const SharedObject object,
               SharedObject::open((package / "libLiteRt.so").string(), wants_package));
   LiteRt api{};
-  LiteRtFinder finder(object);
+  FunctionFinder finder(object);
   find_calls(finder, api);
   if (finder.missing() != nullptr)
     return fail(Errc::unsupported, "LiteRT's library lacks a function", "{}", finder.missing());

@@ -32,27 +32,7 @@ Result<SharedObject> open_tflite() {
   return SharedObject::open("libtensorflow-lite.so", not_loaded);
 }
 
-/// Finds functions; remembers the name of the first that is missing.
-class Finder {
- public:
-  explicit Finder(const SharedObject& object) : object_(object) {}
-  template <class R, class... Args>
-  void find(R (*&function)(Args...), const char* name) {
-    find_if_there(function, name);
-    if (function == nullptr && missing_ == nullptr) missing_ = name;
-  }
-  template <class R, class... Args>
-  void find_if_there(R (*&function)(Args...), const char* name) {
-    function = object_.function<R(Args...)>(name);
-  }
-  const char* missing() const noexcept { return missing_; }
-
- private:
-  const SharedObject& object_;
-  const char* missing_ = nullptr;
-};
-
-void find_tensors(Finder& finder, Calls& api) {
+void find_tensors(FunctionFinder& finder, Calls& api) {
   finder.find(api.type, "TfLiteTensorType");
   finder.find(api.rank, "TfLiteTensorNumDims");
   finder.find(api.extent, "TfLiteTensorDim");
@@ -62,7 +42,7 @@ void find_tensors(Finder& finder, Calls& api) {
   finder.find(api.quantization, "TfLiteTensorQuantizationParams");
 }
 
-void find_all(Finder& finder, Calls& api) {
+void find_all(FunctionFinder& finder, Calls& api) {
   finder.find(api.version, "TfLiteVersion");
   finder.find(api.create_model, "TfLiteModelCreateFromFile");
   finder.find(api.delete_model, "TfLiteModelDelete");
@@ -96,7 +76,7 @@ Result<const Calls*> load_tflite_library() {
   threads_start();
   HALYARD_TRY(const SharedObject object, open_tflite());
   Calls api{};
-  Finder finder(object);
+  FunctionFinder finder(object);
   find_all(finder, api);
   if (finder.missing() != nullptr)
     return fail(Errc::unsupported, "TFLite's library lacks a function of the C interface", "{}",
