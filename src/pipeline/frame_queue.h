@@ -25,7 +25,6 @@ class FrameQueue {
   FrameQueue(std::size_t sources, std::size_t depth);
 
   bool is_empty() const noexcept { return size_ == 0; }
-  std::size_t size() const noexcept { return size_; }
   bool has_room(std::size_t source) const noexcept { return counts_[source] < depth_; }
   /// Requires has_room().
   void push(WaitingFrame frame);
@@ -33,7 +32,6 @@ class FrameQueue {
   WaitingFrame pop();
   /// The oldest frame of a source. Requires one.
   WaitingFrame pop(std::size_t source);
-  std::size_t count(std::size_t source) const noexcept { return counts_[source]; }
 
  private:
   std::size_t depth_;

@@ -12,6 +12,7 @@
 #include "halyard/log.h"
 #include "halyard/polygon.h"
 #include "halyard/rle.h"
+#include "pipeline/shown_tracks.h"
 
 namespace halyard {
 namespace {
@@ -119,11 +120,9 @@ Status make_record(const PipelineFrame& frame, std::size_t model, const RecordOp
   record.size = frame.frame.image.upright_size();
   record.left_out = result.left_out;
   fill_objects(result.decoded, result.detections, &result.placement, record);
-  for (const Track& track : result.tracks) {
-    const auto index = static_cast<std::size_t>(track.detection);
-    if (track.detection >= 0 && index < record.objects.size())
-      record.objects[index].track = track.id;
-  }
+  pipeline::for_shown_tracks(result, [&](std::size_t detection, const Track& track) {
+    record.objects[detection].track = track.id;
+  });
   fill_times(frame, record);
   return options.has_masks ? add_masks(result.masks, options.has_outlines, record) : Status();
 }

@@ -9,18 +9,15 @@
 #include "halyard/image.h"
 #include "halyard/mask_draw.h"
 #include "halyard/pipeline_stages.h"
+#include "pipeline/shown_tracks.h"
 #include "pipeline/stages/lane_memory.h"
 
 namespace halyard {
 namespace {
 
-struct FramePainter {
-  std::optional<Processor> processor;
-};
-
-Status paint(PipelineFrame& frame, FramePainter& painter) {
-  if (!painter.processor) {
-    HALYARD_TRY(painter.processor, Processor::create());
+Status paint(PipelineFrame& frame, std::optional<Processor>& processor) {
+  if (!processor) {
+    HALYARD_TRY(processor, Processor::create());
   }
   const Size size = frame.frame.image.upright_size();
   if (frame.drawn.is_empty() || frame.drawn.size() != size) {
@@ -29,44 +26,37 @@ Status paint(PipelineFrame& frame, FramePainter& painter) {
   Convert request;
   request.src = frame.frame.image;
   request.dst = frame.drawn;
-  HALYARD_RETURN_IF_ERROR(painter.processor->convert(request));
+  HALYARD_RETURN_IF_ERROR(processor->convert(request));
   return {};
 }
 
-/// Draws what the models find in the frames of one source.
-class SourceDrawing {
- public:
-  static Result<SourceDrawing> create(const std::vector<OverlayOptions>& overlays) {
-    SourceDrawing out;
-    for (const OverlayOptions& options : overlays) {
-      HALYARD_TRY(auto overlay, Overlay::create(options));
-      out.overlays_.push_back(std::move(overlay));
-    }
-    return out;
+/// One for each model: they keep the trails of its tracks.
+Result<std::vector<Overlay>> make_overlays(std::span<const OverlayOptions> options) {
+  std::vector<Overlay> out;
+  for (const OverlayOptions& each : options) {
+    HALYARD_TRY(auto overlay, Overlay::create(each));
+    out.push_back(std::move(overlay));
   }
-  Overlay& overlay(std::size_t model) { return overlays_[model]; }
-
- private:
-  std::vector<Overlay> overlays_;  ///< as the models
-};
+  return out;
+}
 
 class Drawing {
  public:
   Drawing(std::vector<OverlayOptions> overlays, const DrawStageOptions& options)
-      : overlays_(std::move(overlays)),
+      : options_(std::move(overlays)),
         has_tracks_(options.has_tracks),
         opacity_(options.mask_opacity),
         painter_(options.overlay.backend) {}
 
   Status draw(PipelineFrame& frame) {
     while (sources_.size() <= frame.source) {
-      HALYARD_TRY(auto source, SourceDrawing::create(overlays_));
-      sources_.push_back(std::move(source));
+      HALYARD_TRY(auto overlays, make_overlays(options_));
+      sources_.push_back(std::move(overlays));
     }
-    for (std::size_t i = 0; i < frame.models.size() && i < overlays_.size(); ++i) {
+    for (std::size_t i = 0; i < frame.models.size() && i < options_.size(); ++i) {
       ModelResult& result = frame.models[i];
       if (opacity_ > 0) HALYARD_RETURN_IF_ERROR(draw_masks(frame.drawn, result));
-      Overlay& overlay = sources_[frame.source].overlay(i);
+      Overlay& overlay = sources_[frame.source][i];
       const std::span<const Track> tracks(result.tracks);
       const std::span<const Detection> found(result.detections);
       HALYARD_RETURN_IF_ERROR(has_tracks_ ? overlay.draw(frame.drawn, tracks)
@@ -96,11 +86,10 @@ class Drawing {
   // Detections are in the order of rows, best first.
   void choose_tracked(const ModelResult& result) {
     const auto& boxes = result.decoded.detections;
-    track_of_.assign(boxes.size(), 0);
-    for (const Track& track : result.tracks) {
-      const auto index = static_cast<std::size_t>(track.detection);
-      if (track.detection >= 0 && index < track_of_.size()) track_of_[index] = track.id;
-    }
+    track_of_.assign(result.detections.size(), 0);
+    pipeline::for_shown_tracks(result, [this](std::size_t detection, const Track& track) {
+      track_of_[detection] = track.id;
+    });
     tracked_masks_ = result.decoded.masks;
     boxes_.clear();
     rows_.clear();
@@ -113,11 +102,11 @@ class Drawing {
     }
   }
 
-  std::vector<OverlayOptions> overlays_;
+  std::vector<OverlayOptions> options_;  ///< by model
   bool has_tracks_;
   float opacity_;
   MaskPainter painter_;
-  std::vector<SourceDrawing> sources_;
+  std::vector<std::vector<Overlay>> sources_;  ///< by source, then by model
   // Of one frame:
   MaskPrototypes tracked_masks_;
   std::vector<Detection> boxes_;
@@ -137,13 +126,13 @@ Result<std::vector<PipelineStage>> draw_stages(std::span<const PipelineModel> mo
     overlay.color_by = options.has_tracks ? ColorBy::track : ColorBy::label;
   }
   // A font that is missing is told before the first frame.
-  HALYARD_RETURN_IF_ERROR(SourceDrawing::create(overlays));
-  auto painters = std::make_shared<pipeline::LaneMemory<FramePainter>>();
+  HALYARD_RETURN_IF_ERROR(make_overlays(overlays));
+  auto processors = std::make_shared<pipeline::LaneMemory<std::optional<Processor>>>();
   auto drawing = std::make_shared<Drawing>(std::move(overlays), options);
   std::vector<PipelineStage> out(2);
   out[0].name = "paint";
   out[0].order = StageOrder::any_order;
-  out[0].run = [painters](PipelineFrame& frame) { return paint(frame, painters->of(frame)); };
+  out[0].run = [processors](PipelineFrame& frame) { return paint(frame, processors->of(frame)); };
   out[1].name = "draw";
   out[1].run = [drawing](PipelineFrame& frame) { return drawing->draw(frame); };
   return out;

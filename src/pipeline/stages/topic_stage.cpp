@@ -10,6 +10,7 @@
 #include "halyard/image_message.h"
 #include "halyard/pipeline_stages.h"
 #include "halyard/topic.h"
+#include "pipeline/shown_tracks.h"
 
 namespace halyard {
 namespace {
@@ -63,11 +64,9 @@ class Publisher {
     message_.entries.clear();
     for (const Detection& found : result.detections)
       message_.entries.push_back({found.box, found.score, found.label, 0});
-    for (const Track& track : result.tracks) {
-      const auto index = static_cast<std::size_t>(track.detection);
-      if (track.detection >= 0 && index < message_.entries.size())
-        message_.entries[index].track = track.id;
-    }
+    pipeline::for_shown_tracks(result, [this](std::size_t detection, const Track& track) {
+      message_.entries[detection].track = track.id;
+    });
   }
 
   Topic<Image> images_;
