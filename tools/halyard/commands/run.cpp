@@ -326,9 +326,7 @@ void add_run(CLI::App& app, Action& action) {
                   "drop for cameras and topics, wait for files")
       ->check(CLI::IsMember({"wait", "drop", "skip"}));
   DetectorOptions& detector = options->detector;
-  sub->add_option("-m,--model", detector.model, "Model file: .onnx, .tflite or .xml")->required();
-  sub->add_option("--labels", detector.labels, "Class names, one a line; default: the model's own");
-  sub->add_option("--config", detector.config, "Description of the outputs (.json, .yaml)");
+  add_model_options(*sub, detector);
   add_preset_options(*sub, options->preset, "hal's input, score 0.25, IoU 0.45");
   add_engine_options(*sub, detector.engine);
   sub->add_flag("--track", options->is_tracking, "Give objects identities over frames");

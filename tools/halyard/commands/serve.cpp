@@ -242,9 +242,7 @@ void add_serve(CLI::App& app, Action& action) {
                   "A camera (/dev/video0), images, folders, videos, http://, rtsp:// or topic:NAME")
       ->required();
   DetectorOptions& detector = options->detector;
-  sub->add_option("-m,--model", detector.model, "Model file: .onnx, .tflite or .xml")->required();
-  sub->add_option("--labels", detector.labels, "Class names, one a line; default: the model's own");
-  sub->add_option("--config", detector.config, "Description of the outputs (.json, .yaml)");
+  add_model_options(*sub, detector);
   add_preset_options(*sub, options->preset, "hal's input, score 0.25, IoU 0.45");
   add_engine_options(*sub, detector.engine);
   sub->add_flag("--track", options->is_tracking, "Give objects identities over frames");

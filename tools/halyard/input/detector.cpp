@@ -52,6 +52,12 @@ void add_engine_options(CLI::App& sub, EngineOptions& engine) {
       ->check(CLI::Range(0, 1024));
 }
 
+void add_model_options(CLI::App& sub, DetectorOptions& options) {
+  sub.add_option("-m,--model", options.model, "Model file: .onnx, .tflite or .xml")->required();
+  sub.add_option("--labels", options.labels, "Class names, one a line; default: the model's own");
+  sub.add_option("--config", options.config, "Description of the outputs (.json, .yaml)");
+}
+
 std::optional<PipelineModel> open_model(const DetectorOptions& options) {
   auto engine = Engine::open(options.model, options.engine);
   if (!engine) return report("--model", engine.error()), std::nullopt;

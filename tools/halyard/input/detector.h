@@ -28,6 +28,9 @@ struct DetectorOptions {
   std::optional<MaskRule> mask_rule = {};
 };
 
+/// `--model`, which is required, `--labels` and `--config`, for commands that follow a model.
+void add_model_options(CLI::App& sub, DetectorOptions& options);
+
 /// Reports its own errors, with the option's name. Nullopt on failure.
 std::optional<PipelineModel> open_model(const DetectorOptions& options);
 
