@@ -39,8 +39,8 @@ struct Frame {
 
 /// How a lost camera or server is opened again.
 struct ReconnectOptions {
-  /// Wait before the second attempt, above 0; the first is made at once. Each later wait is twice
-  /// the one before.
+  /// Wait before the second attempt, above 0. The first is made at once, or after this wait if the
+  /// connection lasted less. Each later wait is twice the one before.
   std::chrono::milliseconds first_wait{500};
   std::chrono::milliseconds max_wait{10'000};  ///< at least first_wait
   /// Attempts that may fail in a row; then open() or next() returns the last error. 0: no limit.
@@ -58,8 +58,8 @@ struct FrameSourceOptions {
   /// timeout.
   std::chrono::milliseconds network_timeout{10'000};
   /// Speed at which files are played: next() waits until the frame's timestamp is due. 1: their own
-  /// rate; 2: twice that; up to 1e3. 0: next() does not wait. Cameras and live streams have a speed
-  /// of their own: it has no effect on them.
+  /// rate; 2: twice that; up to 1e3. 0: next() does not wait. It has no effect on cameras and live
+  /// streams, nor have the next two.
   double speed = 0;
   /// A file, folder or video begins again after its last frame, until a pass has no frame.
   bool loops = false;

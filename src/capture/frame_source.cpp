@@ -90,6 +90,7 @@ SourceResult open_path(const std::string& path, const FrameSourceOptions& option
   HALYARD_TRY(auto source, reconnects ? capture::reconnecting_source(
                                             open, capture::without_password(path), options)
                                       : open());
+  if (source->is_live()) return source;
   if (options.loops) {
     if (const Status again = source->seek({}); !again) {
       if (again.error().code != Errc::unsupported) return again.error();

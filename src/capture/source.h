@@ -55,7 +55,7 @@ SourceResult address_source(const std::string& address, const Options& options);
 
 /// `source`, which begins again after its last frame. It can seek.
 std::unique_ptr<Source> looped_source(std::unique_ptr<Source> source);
-/// `source`, whose next() waits until the frame is due.
+/// `source`, whose next() waits until the frame is due. It is not live.
 std::unique_ptr<Source> paced_source(std::unique_ptr<Source> source, const Options& options);
 /// The source that `open` makes, which is opened again when it is lost; `name` is used in messages.
 /// options.reconnect is set. A source that is not live is returned as it is. Errors: those of

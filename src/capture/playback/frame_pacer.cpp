@@ -70,7 +70,6 @@ class PacedSource final : public Source {
 }  // namespace
 
 std::unique_ptr<Source> paced_source(std::unique_ptr<Source> source, const Options& options) {
-  if (source->is_live()) return source;
   return std::make_unique<PacedSource>(std::move(source), options);
 }
 

@@ -65,8 +65,8 @@ class Attempts {
     }
   }
   const std::string& name() const noexcept { return name_; }
+  milliseconds first_wait() const noexcept { return waits_.first_wait; }
 
- private:
   Status pause(milliseconds wait) const {
     const auto end = Clock::now() + wait;
     for (auto now = Clock::now(); now < end; now = Clock::now()) {
@@ -77,6 +77,7 @@ class Attempts {
     return {};
   }
 
+ private:
   OpenSource open_;
   std::string name_;
   ReconnectOptions waits_;
@@ -110,7 +111,11 @@ class ReconnectingSource final : public Source {
 
  private:
   Status connect() {
+    // A server that closes each connection at once is not asked without an end.
+    if (Clock::now() - connected_ < attempts_.first_wait())
+      HALYARD_RETURN_IF_ERROR(attempts_.pause(attempts_.first_wait()));
     HALYARD_TRY(source_, attempts_.run(true));
+    connected_ = Clock::now();
     ++count_;
     index_offset_ = next_index_;
     is_first_ = true;
@@ -132,6 +137,7 @@ class ReconnectingSource final : public Source {
   std::unique_ptr<Source> source_;  // null while it is lost
   Attempts attempts_;
   double rate_;
+  Clock::time_point connected_ = Clock::now();
   std::size_t count_ = 0;
   bool is_first_ = true;  // the frame that follows is the first of its connection
   std::size_t index_offset_ = 0;
