@@ -119,6 +119,7 @@ HOMES = [
     (r"openvino/.*", ["src/model/"]),
     (r"onnxruntime.*", ["src/model/"]),
     (r"lib(av|sw).*", ["src/capture/"]),
+    (r"wels/.*", ["src/capture/encode/openh264_encoder.cpp"]),
     (r"ft2build\.h|freetype/.*", ["src/draw/"]),
     (r"(unsupported/)?Eigen/.*", ["src/track/", "include/halyard/eigen.h"]),
     (r"(errno|stdio|stdlib|string)\.h",

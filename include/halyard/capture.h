@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -143,7 +144,17 @@ class FrameSource {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Writes a video file (H.264 if the system's FFmpeg has it, else MPEG-4). The file appears under
+/// How VideoWriter encodes.
+struct VideoWriterOptions {
+  /// FFmpeg's name of an encoder that takes frames in memory ("libx264", "h264_v4l2m2m", "mpeg4"),
+  /// or "openh264" for Cisco's library. Empty: the first of libx264, openh264 and mpeg4 that this
+  /// machine has.
+  std::string encoder = {};
+  std::int64_t bitrate = 0;  ///< bits per second, up to 1e9; 0: a constant quality
+  int key_interval = 0;      ///< frames between key frames at most, up to 1e5; 0: the encoder's
+};
+
+/// Writes a video file (H.264 if FFmpeg or openh264 has it, else MPEG-4). The file appears under
 /// its name only when finish() succeeds; a writer that is destroyed before that leaves no file.
 /// Links and permissions are kept as by OutputFile (halyard/output_file.h); devices and pipes are
 /// refused. One writer serves one thread at a time.
@@ -157,12 +168,16 @@ class VideoWriter {
   static std::span<const std::string_view> extensions() noexcept;
   /// Creates a writer for images of `size`, `rate` frames per second. The container follows from
   /// the extension, one of extensions(). Errors: invalid_argument (size not 1..16384; rate not
-  /// above 0 and at most 1000; the path is a folder, device or pipe), unsupported (extension; build
-  /// without FFmpeg; FFmpeg cannot be loaded), permission, not_found, other errors of OutputFile.
-  static Result<VideoWriter> create(const std::string& path, Size size, double rate);
+  /// above 0 and at most 1000; options; the path is a folder, device or pipe), unsupported
+  /// (extension; no such encoder; build without FFmpeg; FFmpeg cannot be loaded), permission,
+  /// not_found, other errors of OutputFile.
+  static Result<VideoWriter> create(const std::string& path, Size size, double rate,
+                                    const VideoWriterOptions& options = {});
   VideoWriter(VideoWriter&&) noexcept;
   VideoWriter& operator=(VideoWriter&&) noexcept;
   ~VideoWriter();
+
+  std::string_view encoder() const noexcept;  ///< its name, as in VideoWriterOptions
 
   /// Writes a u8 image of the writer's size, i420 or nv12, as stored. An orientation, the same for
   /// all images, is stored in MP4 and MOV files and is unsupported in others. The image is shared

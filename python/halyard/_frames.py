@@ -67,8 +67,9 @@ def upright(image: Tensor) -> Tensor:
 
 class Frames:
     """Result of open(): an iterator over Frame, and a context manager. ``rate``: frames a second,
-    0 if it is not known; ``is_video``; ``is_live``: a camera, a topic or a stream that is sent as it
-    is recorded. ``len()`` if it is known beforehand. A frame stays valid as long as it is held."""
+    0 if it is not known; ``is_video``; ``is_live``: a camera, a topic or a stream that is sent as
+    it is recorded. ``len()`` if it is known beforehand. A frame stays valid as long as it is held.
+    """
 
     def __init__(self, source: Source, *, picture_rate: float = 25.0,
                  limits: Optional[DecodeLimits] = None, timeout: Optional[float] = None,

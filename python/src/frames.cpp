@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C++ part of halyard.open() (python/halyard/_frames.py): yields images one after the other.
-#include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -40,7 +39,7 @@ std::chrono::milliseconds wait_from(nb::handle timeout) {
 std::chrono::nanoseconds time_from(nb::handle seconds, const char* name) {
   const double value = number_from(seconds, name);
   if (!(value >= 0 && value <= 1e9))
-    raise(Errc::invalid_argument, fmt::format("{}: must be 0 to 1e9 seconds ({})", name, value));
+    raise(Errc::invalid_argument, std::string(name) + ": must be 0 to 1e9 seconds");
   return std::chrono::nanoseconds(std::llround(value * 1e9));
 }
 
@@ -75,6 +74,18 @@ void open_source(PyFrameSource* self, nb::handle path, nb::handle picture_rate, 
   }
 }
 
+void seek(PyFrameSource& self, nb::handle seconds) {
+  const auto time = time_from(seconds, "seconds");
+  check(released_with_signals([&](auto is_cancelled) -> Status {
+    const std::lock_guard lock(self.mutex);
+    if (!self.source) return {};
+    self.stop = is_cancelled;
+    const Status sought = self.source->seek(time);
+    self.stop = {};
+    return sought;
+  }));
+}
+
 nb::object next_frame(PyFrameSource& self) {
   auto frame = take(released_with_signals([&](auto is_cancelled) -> Result<std::optional<Frame>> {
     const std::lock_guard lock(self.mutex);
@@ -101,20 +112,7 @@ void bind_frames(nb::module_& m) {
                    "None, timeout: float | None, **playback: Any) -> None"))
       .def("next", &next_frame, nb::sig("def next(self) -> tuple[Tensor, str, int, int] | None"),
            "Image, name, index and timestamp in ns of the next frame; None at the end.")
-      .def(
-          "seek",
-          [](PyFrameSource& self, nb::handle seconds) {
-            const auto time = time_from(seconds, "seconds");
-            check(released_with_signals([&](auto is_cancelled) -> Status {
-              const std::lock_guard lock(self.mutex);
-              if (!self.source) return {};
-              self.stop = is_cancelled;
-              const Status sought = self.source->seek(time);
-              self.stop = {};
-              return sought;
-            }));
-          },
-          nb::arg("seconds"), nb::sig("def seek(self, seconds: float) -> None"))
+      .def("seek", &seek, nb::arg("seconds"), nb::sig("def seek(self, seconds: float) -> None"))
       .def_prop_ro(
           "is_live", [](PyFrameSource& self) { return self.source && self.source->is_live(); },
           nb::sig("def is_live(self) -> bool"))
