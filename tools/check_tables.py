@@ -78,7 +78,7 @@ PUBLIC_HEADERS = {
     "evaluate": "evaluate", "preset": "evaluate",
     "scene": "scene", "draw": "draw", "mask_draw": "draw", "palette": "draw", "model": "model",
     "c/engine_plugin": "model",
-    "capture": "capture", "camera": "capture", "pipeline": "pipeline",
+    "capture": "capture", "camera": "capture", "video_codec": "capture", "pipeline": "pipeline",
     "pipeline_stages": "pipeline", "frame_record": "pipeline",
     "compat/compat": "compat", "compat/decode": "compat", "compat/draw": "compat",
     "compat/tile": "compat", "compat/track": "compat",
