@@ -75,7 +75,7 @@ std::vector<std::uint8_t> bytes_of(const SFrameBSInfo& info) {
   return out;
 }
 
-class OpenH264Encoder final : public VideoEncoder {
+class OpenH264Encoder final : public FrameEncoder {
  public:
   OpenH264Encoder(EncoderPtr encoder, CodecPtr description, std::string path)
       : encoder_(std::move(encoder)),
@@ -206,7 +206,7 @@ Status load_openh264() {
   return {};
 }
 
-Result<std::unique_ptr<VideoEncoder>> openh264_encoder(const EncoderRequest& request) {
+Result<std::unique_ptr<FrameEncoder>> openh264_encoder(const EncoderRequest& request) {
   ISVCEncoder* made = nullptr;
   if (loaded.load()->create(&made) != 0 || made == nullptr)
     return fail(Errc::no_memory, "video: encoder cannot be allocated", "{}", request.path);
@@ -229,7 +229,7 @@ Result<std::unique_ptr<VideoEncoder>> openh264_encoder(const EncoderRequest& req
                 "{}: {}x{}, it returns {}", request.path, request.width, request.height, code);
   }
   HALYARD_RETURN_IF_ERROR(add_header(*encoder, *description, request.path));
-  return std::unique_ptr<VideoEncoder>(
+  return std::unique_ptr<FrameEncoder>(
       std::make_unique<OpenH264Encoder>(std::move(encoder), std::move(description), request.path));
 }
 
@@ -244,7 +244,7 @@ Status load_openh264() {
               "install libopenh264-dev and build again");
 }
 
-Result<std::unique_ptr<VideoEncoder>> openh264_encoder(const EncoderRequest&) {
+Result<std::unique_ptr<FrameEncoder>> openh264_encoder(const EncoderRequest&) {
   return load_openh264().error();
 }
 

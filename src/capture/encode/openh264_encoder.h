@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "capture/encode/video_encoder.h"
+#include "capture/encode/frame_encoder.h"
 
 namespace halyard::capture {
 
@@ -17,7 +17,7 @@ Status load_openh264();
 
 /// Call it only after load_openh264() has succeeded. Without a bit rate it has a quality of its own
 /// (quantizer 24). Errors: unsupported (a size that it does not take), no_memory, os.
-Result<std::unique_ptr<VideoEncoder>> openh264_encoder(const EncoderRequest& request);
+Result<std::unique_ptr<FrameEncoder>> openh264_encoder(const EncoderRequest& request);
 
 }  // namespace halyard::capture
 

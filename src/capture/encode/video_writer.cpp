@@ -11,7 +11,7 @@
 
 #include "base/local.h"
 #include "base/text/format_error.h"
-#include "capture/encode/video_encoder.h"
+#include "capture/encode/frame_encoder.h"
 #include "capture/encode/video_file.h"
 #include "capture/ffmpeg/display_matrix.h"
 #include "capture/ffmpeg/ffmpeg.h"
@@ -79,7 +79,7 @@ struct HALYARD_LOCAL VideoWriter::Impl {
   std::string encoder_name;
   std::unique_ptr<capture::VideoFile> file;  // outlives the muxer, which writes to it
   capture::OutputPtr output;
-  std::unique_ptr<capture::VideoEncoder> encoder;  // opened with the first frame's format, colours
+  std::unique_ptr<capture::FrameEncoder> encoder;  // opened with the first frame's format, colours
   capture::PacketPtr packet;
   AVColorRange color_range = AVCOL_RANGE_UNSPECIFIED;
   Orientation orientation;  // of the first image

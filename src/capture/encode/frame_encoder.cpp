@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses an encoder, and runs those of FFmpeg.
-#include "capture/encode/video_encoder.h"
+#include "capture/encode/frame_encoder.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
 
@@ -19,7 +19,7 @@ bool takes(const AVCodec& encoder, AVPixelFormat wanted) {
   return false;
 }
 
-class FfmpegEncoder final : public VideoEncoder {
+class FfmpegEncoder final : public FrameEncoder {
  public:
   FfmpegEncoder(CodecPtr context, std::string path)
       : context_(std::move(context)), path_(std::move(path)) {}
@@ -63,7 +63,7 @@ void set_quality(AVCodecContext& context, const AVCodec& codec, const VideoWrite
   if (options.bitrate <= 0) ffmpeg().av_opt_set(context.priv_data, "crf", "20", 0);
 }
 
-Result<std::unique_ptr<VideoEncoder>> open_ffmpeg(const AVCodec& codec,
+Result<std::unique_ptr<FrameEncoder>> open_ffmpeg(const AVCodec& codec,
                                                   const EncoderRequest& request) {
   const bool nv12 = request.prefers_nv12 && takes(codec, AV_PIX_FMT_NV12);
   const AVPixelFormat format =
@@ -87,7 +87,7 @@ Result<std::unique_ptr<VideoEncoder>> open_ffmpeg(const AVCodec& codec,
   const int opened = ffmpeg().avcodec_open2(context.get(), &codec, nullptr);
   if (opened < 0)
     return ffmpeg_error("video: encoder refuses the size or rate", opened, request.path, Errc::os);
-  return std::unique_ptr<VideoEncoder>(
+  return std::unique_ptr<FrameEncoder>(
       std::make_unique<FfmpegEncoder>(std::move(context), request.path));
 }
 
@@ -114,7 +114,7 @@ Result<std::string> choose_encoder(const std::string& wanted) {
               "video: this FFmpeg has neither libx264 nor mpeg4, and there is no libopenh264");
 }
 
-Result<std::unique_ptr<VideoEncoder>> open_encoder(const std::string& encoder,
+Result<std::unique_ptr<FrameEncoder>> open_encoder(const std::string& encoder,
                                                    const EncoderRequest& request) {
   if (encoder == openh264) return openh264_encoder(request);
   return open_ffmpeg(*ffmpeg().avcodec_find_encoder_by_name(encoder.c_str()), request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// VideoEncoder: turns frames into the packets of one stream. FFmpeg's encoders, and openh264.
+// FrameEncoder: turns frames into the packets of one stream. FFmpeg's encoders, and openh264.
 #pragma once
 
 #ifdef HALYARD_HAVE_FFMPEG
@@ -27,9 +27,9 @@ struct EncoderRequest {
 };
 
 /// One stream. One thread at a time.
-class VideoEncoder {
+class FrameEncoder {
  public:
-  virtual ~VideoEncoder() = default;
+  virtual ~FrameEncoder() = default;
   virtual EncoderInput input() const noexcept = 0;
   /// Errors: no_memory, os.
   virtual Status describe(AVCodecParameters& parameters) const = 0;
@@ -43,7 +43,7 @@ class VideoEncoder {
 /// there. Errors: unsupported (none, or not that one: the message names what to install).
 Result<std::string> choose_encoder(const std::string& wanted);
 /// `encoder`: of choose_encoder(). Errors: unsupported (size or pixel format), no_memory, os.
-Result<std::unique_ptr<VideoEncoder>> open_encoder(const std::string& encoder,
+Result<std::unique_ptr<FrameEncoder>> open_encoder(const std::string& encoder,
                                                    const EncoderRequest& request);
 
 }  // namespace halyard::capture
