@@ -77,7 +77,9 @@ vm: ## Run the tests in a machine that has devices (tests/vm); none may be skipp
 	@cmake --preset $(VM_PRESET) -DHALYARD_TESTS=ON \
 	  $(if $(filter release,$(VM_PRESET)),-DHALYARD_WERROR=$(WERROR)) $(CMAKE_FLAGS)
 	@cmake --build $(VM_BUILD) -j $(JOBS) --target $(VM_SUITES:%=halyard_test_%)
-	@tests/vm/run.sh $(VM_BUILD) --suites '$(VM_SUITES)' $(VM_FLAGS)
+	@tests/vm/run.sh $(VM_BUILD) --suites '$(VM_SUITES)' \
+	  $(or $(VM_FLAGS),--then --suites vm --mods none --filter 'HardwareCodec*' \
+	    --media 'vicodec vicodec.multiplanar=1')
 
 gl: ## Test OpenGL on a driver that imports DMA-BUFs, here and in that machine
 	@scripts/install-deps.sh test

@@ -144,6 +144,12 @@ if(NOT HALYARD_VIDEO STREQUAL "OFF")
     target_include_directories(halyard_video SYSTEM INTERFACE
       $<TARGET_PROPERTY:PkgConfig::halyard_ffmpeg_pc,INTERFACE_INCLUDE_DIRECTORIES>)
     set(HALYARD_VIDEO_LIBS halyard_video)
+    # openh264's header; the library is loaded when FFmpeg has no encoder of H.264.
+    find_path(HALYARD_OPENH264_INCLUDE wels/codec_api.h)
+    mark_as_advanced(HALYARD_OPENH264_INCLUDE)
+    if(HALYARD_OPENH264_INCLUDE)
+      target_compile_definitions(halyard_video INTERFACE HALYARD_HAVE_OPENH264=1)
+    endif()
     list(APPEND HALYARD_REPORT "video: FFmpeg libavformat ${halyard_ffmpeg_pc_libavformat_VERSION}")
   elseif(HALYARD_VIDEO STREQUAL "ON")
     message(FATAL_ERROR "HALYARD_VIDEO=ON but FFmpeg was not found: install libavformat-dev, "

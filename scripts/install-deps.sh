@@ -30,7 +30,7 @@ apt_demo=(
 )
 apt_native=(
   "${apt_demo[@]}" git ccache libturbojpeg0-dev libssl-dev
-  libavformat-dev libavcodec-dev libavutil-dev libepoxy-dev
+  libavformat-dev libavcodec-dev libavutil-dev libopenh264-dev libepoxy-dev
 )
 # Further image formats; the library builds without them.
 apt_images=(libwebp-dev libtiff-dev libgif-dev)

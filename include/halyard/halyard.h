@@ -34,6 +34,7 @@
 #include "halyard/strided_copy.h"
 #include "halyard/tensor.h"
 #include "halyard/transfer.h"
+#include "halyard/video_codec.h"
 #include "halyard/view.h"
 // the layers above
 #include "halyard/assignment.h"

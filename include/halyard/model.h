@@ -163,12 +163,12 @@ struct EngineInfo {
   std::vector<std::string> extensions;  ///< of the files that it reads, ".onnx"
   Status usable;                        ///< the error is the reason why this process cannot use it
   std::string install;                  ///< the command that brings it; empty: no registry has it
+  bool needs_name = false;              ///< open() tries it only if EngineOptions::engine names it
 };
 
 /// All engines in the order in which open() tries them: openvino, onnxruntime, tflite, litert, then
-/// plugins (halyard/c/engine_plugin.h). litert is tried only if EngineOptions::engine names it: its
-/// library does not check files, and a damaged one may end the process. Loads the library of each.
-/// Thread-safe.
+/// plugins (halyard/c/engine_plugin.h). litert needs its name: its library does not check files,
+/// and a damaged one may end the process. Loads the library of each. Thread-safe.
 std::vector<EngineInfo> engines();
 
 /// The same, one line each ("openvino 2026.4: CPU, GPU", or what to install).

@@ -4153,12 +4153,20 @@ class _OverlayCore:
 class _FrameSource:
     """The C++ part of halyard.open()."""
 
-    def __init__(self, source: Any, picture_rate: float, limits: DecodeLimits | None, timeout: float | None) -> None: ...
+    def __init__(self, source: Any, picture_rate: float, limits: DecodeLimits | None, timeout: float | None, **playback: Any) -> None: ...
 
     def next(self) -> tuple[Tensor, str, int, int] | None:
         """
         Image, name, index and timestamp in ns of the next frame; None at the end.
         """
+
+    def seek(self, seconds: float) -> None: ...
+
+    @property
+    def is_live(self) -> bool: ...
+
+    @property
+    def reconnect_count(self) -> int: ...
 
     def close(self) -> None: ...
 

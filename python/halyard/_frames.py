@@ -67,11 +67,14 @@ def upright(image: Tensor) -> Tensor:
 
 class Frames:
     """Result of open(): an iterator over Frame, and a context manager. ``rate``: frames a second,
-    0 if it is not known; ``is_video``. ``len()`` if it is known beforehand. A frame stays valid as
-    long as it is held; frames are read once."""
+    0 if it is not known; ``is_video``; ``is_live``: a camera, a topic or a stream that is sent as
+    it is recorded. ``len()`` if it is known beforehand. A frame stays valid as long as it is held.
+    """
 
     def __init__(self, source: Source, *, picture_rate: float = 25.0,
-                 limits: Optional[DecodeLimits] = None, timeout: Optional[float] = None) -> None:
+                 limits: Optional[DecodeLimits] = None, timeout: Optional[float] = None,
+                 speed: float = 0.0, loop: bool = False, start: float = 0.0,
+                 reconnect: bool = False) -> None:
         if not _is_positive(picture_rate):
             raise InvalidArgumentError(f"picture_rate: must be above 0 ({picture_rate!r})",
                                        "invalid_argument")
@@ -79,10 +82,13 @@ class Frames:
             raise InvalidArgumentError(f"timeout: must be above 0 seconds, or None ({timeout!r})",
                                        "invalid_argument")
         self.source = name_of(source)
-        self._source: Optional[Reader] = reader_of(source, picture_rate, limits, timeout)
+        self._source: Optional[Reader] = reader_of(
+            source, picture_rate, limits, timeout, speed=speed, loop=loop, start=start,
+            reconnect=reconnect)
         self._count = self._source.count
         self.rate = self._source.rate
         self.is_video = self._source.is_video
+        self.is_live = self._source.is_live
 
     def __iter__(self) -> Iterator[Frame]:
         return self
@@ -102,6 +108,17 @@ class Frames:
 
     def __length_hint__(self) -> int:
         return self._count or 0
+
+    def seek(self, seconds: float) -> None:
+        """Continues with the first frame at or after this time of a file, folder or video; behind
+        the last one iteration ends. Raises UnsupportedError (a camera, stream, pipe or topic)."""
+        if self._source is not None:
+            self._source.seek(seconds)
+
+    @property
+    def reconnect_count(self) -> int:
+        """How often a lost source was opened again."""
+        return 0 if self._source is None else self._source.reconnect_count
 
     def close(self) -> None:
         """Closes the file; iteration ends. Frames that are held stay valid."""
@@ -128,7 +145,9 @@ def _is_positive(value: Any) -> bool:
 
 @helpful
 def open(source: Source, *, picture_rate: float = 25.0,  # noqa: A001
-         limits: Optional[DecodeLimits] = None, timeout: Optional[float] = None) -> Frames:
+         limits: Optional[DecodeLimits] = None, timeout: Optional[float] = None,
+         speed: float = 0.0, loop: bool = False, start: float = 0.0,
+         reconnect: bool = False) -> Frames:
     """The frames of an image, a folder of images (frame9 before frame10), a video, a server, a
     camera or a topic::
 
@@ -144,11 +163,16 @@ def open(source: Source, *, picture_rate: float = 25.0,  # noqa: A001
         limits: what an untrusted file may cost; None: the process's limits.
         timeout: seconds to wait for a server's bytes or a topic's next frame; None: 10 for a
             server, for ever for a topic.
+        speed: 1: frames of a file come when they are due, 2: twice as fast; 0: at once.
+        loop: a file begins again after its last frame.
+        start: seconds of a file to skip.
+        reconnect: opens a lost camera or server again, for ever, with waits of up to 10 s.
 
     The frames of a topic end when it is closed. A topic that nobody has made is made, of type
     Image. Raises MissingFileError, DataError (no image or video), UnsupportedError (a video without
     FFmpeg), WaitTimeoutError."""
-    return Frames(source, picture_rate=picture_rate, limits=limits, timeout=timeout)
+    return Frames(source, picture_rate=picture_rate, limits=limits, timeout=timeout, speed=speed,
+                  loop=loop, start=start, reconnect=reconnect)
 
 
 for _item in (Frame, Frames, open):

@@ -25,6 +25,11 @@ class Reader(Protocol):
 
     def next(self) -> Found: ...
     def close(self) -> None: ...
+    def seek(self, seconds: float) -> None: ...
+    @property
+    def is_live(self) -> bool: ...
+    @property
+    def reconnect_count(self) -> int: ...
     @property
     def count(self) -> Optional[int]: ...
     @property
@@ -43,6 +48,8 @@ class TopicReader:
 
     count: Optional[int] = None
     is_video = True
+    is_live = True
+    reconnect_count = 0
     rate = 0.0
 
     def __init__(self, topic: Topic[Any], is_owned: bool, timeout: Optional[float]) -> None:
@@ -70,6 +77,9 @@ class TopicReader:
                                    f"format is known: {what}", "unsupported")
         return message, self._name, index, stamp or time.monotonic_ns()
 
+    def seek(self, seconds: float) -> None:
+        raise UnsupportedError(f"source: {self._name} cannot be read again", "unsupported")
+
     def close(self) -> None:
         if self._is_owned:
             self._topic.close()
@@ -95,9 +105,9 @@ def _joined(name: str) -> Topic[Any]:
 
 
 def _camera(source: str, picture_rate: float, limits: Optional[DecodeLimits],
-            timeout: Optional[float]) -> Reader:
+            timeout: Optional[float], **playback: Any) -> Reader:
     try:
-        return _FrameSource(source, picture_rate, limits, timeout)
+        return _FrameSource(source, picture_rate, limits, timeout, **playback)
     except MissingFileError as error:
         devices = ", ".join(sorted(glob.glob("/dev/video*"))) or "none"
         raise MissingFileError(f"source: there is no camera {source!r} ({error}); this machine's "
@@ -121,13 +131,14 @@ def name_of(source: Source) -> str:
 
 
 def reader_of(source: Source, picture_rate: float, limits: Optional[DecodeLimits],
-              timeout: Optional[float]) -> Reader:
-    """Opens a source."""
+              timeout: Optional[float], **playback: Any) -> Reader:
+    """Opens a source. playback: speed, loop, start and reconnect of halyard.open(); a topic has
+    none of them."""
     if isinstance(source, Topic):
         return TopicReader(source, False, timeout)
     name = name_of(source)
     if isinstance(name, str) and name.startswith("topic:"):
         return TopicReader(_joined(name[len("topic:"):]), True, timeout)
     if isinstance(name, str) and _CAMERA.match(name):
-        return _camera(name, picture_rate, limits, timeout)
-    return _FrameSource(name, picture_rate, limits, timeout)
+        return _camera(name, picture_rate, limits, timeout, **playback)
+    return _FrameSource(name, picture_rate, limits, timeout, **playback)

@@ -36,10 +36,26 @@ std::chrono::milliseconds wait_from(nb::handle timeout) {
       static_cast<std::int64_t>(std::ceil(std::min(seconds, 1e9) * 1e3)));
 }
 
+std::chrono::nanoseconds time_from(nb::handle seconds, const char* name) {
+  const double value = number_from(seconds, name);
+  if (!(value >= 0 && value <= 1e9))
+    raise(Errc::invalid_argument, std::string(name) + ": must be 0 to 1e9 seconds");
+  return std::chrono::nanoseconds(std::llround(value * 1e9));
+}
+
+// The options of playing, from keywords of halyard.open().
+void add_playback(FrameSourceOptions& options, const nb::kwargs& playback) {
+  options.speed = number_from(playback["speed"], "speed");
+  options.loops = nb::cast<bool>(playback["loop"]);
+  options.start = time_from(playback["start"], "start");
+  if (nb::cast<bool>(playback["reconnect"])) options.reconnect.emplace();
+}
+
 void open_source(PyFrameSource* self, nb::handle path, nb::handle picture_rate, nb::handle limits,
-                 nb::handle timeout) {
+                 nb::handle timeout, const nb::kwargs& playback) {
   const std::string file = path_from(path, "source");
   FrameSourceOptions options;
+  add_playback(options, playback);
   options.picture_rate = number_from(picture_rate, "picture_rate");
   if (!timeout.is_none()) options.network_timeout = wait_from(timeout);
   options.load.limits = limits_from(limits);
@@ -56,6 +72,18 @@ void open_source(PyFrameSource* self, nb::handle path, nb::handle picture_rate, 
     self->~PyFrameSource();
     throw;
   }
+}
+
+void seek(PyFrameSource& self, nb::handle seconds) {
+  const auto time = time_from(seconds, "seconds");
+  check(released_with_signals([&](auto is_cancelled) -> Status {
+    const std::lock_guard lock(self.mutex);
+    if (!self.source) return {};
+    self.stop = is_cancelled;
+    const Status sought = self.source->seek(time);
+    self.stop = {};
+    return sought;
+  }));
 }
 
 nb::object next_frame(PyFrameSource& self) {
@@ -79,11 +107,19 @@ nb::object next_frame(PyFrameSource& self) {
 void bind_frames(nb::module_& m) {
   nb::class_<PyFrameSource>(m, "_FrameSource", "The C++ part of halyard.open().")
       .def("__init__", &open_source, nb::arg("source"), nb::arg("picture_rate"),
-           nb::arg("limits").none(), nb::arg("timeout").none(),
+           nb::arg("limits").none(), nb::arg("timeout").none(), nb::arg("playback"),
            nb::sig("def __init__(self, source: Any, picture_rate: float, limits: DecodeLimits | "
-                   "None, timeout: float | None) -> None"))
+                   "None, timeout: float | None, **playback: Any) -> None"))
       .def("next", &next_frame, nb::sig("def next(self) -> tuple[Tensor, str, int, int] | None"),
            "Image, name, index and timestamp in ns of the next frame; None at the end.")
+      .def("seek", &seek, nb::arg("seconds"), nb::sig("def seek(self, seconds: float) -> None"))
+      .def_prop_ro(
+          "is_live", [](PyFrameSource& self) { return self.source && self.source->is_live(); },
+          nb::sig("def is_live(self) -> bool"))
+      .def_prop_ro(
+          "reconnect_count",
+          [](PyFrameSource& self) { return self.source ? self.source->reconnect_count() : 0; },
+          nb::sig("def reconnect_count(self) -> int"))
       .def(
           "close",
           [](PyFrameSource& self) {

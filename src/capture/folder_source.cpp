@@ -32,6 +32,10 @@ class FolderSource final : public Source {
   }
   std::optional<std::size_t> frame_count() const noexcept override { return paths_.size(); }
   double rate() const noexcept override { return options_.picture_rate; }
+  Status seek(std::chrono::nanoseconds time) override {
+    index_ = std::min(first_index(time, options_), paths_.size());
+    return {};
+  }
 
  private:
   std::vector<std::string> paths_;

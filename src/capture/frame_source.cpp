@@ -24,6 +24,7 @@ using capture::ByteStream;
 using capture::SourceResult;
 
 constexpr double max_rate = 1e6;
+constexpr double max_speed = 1e3;
 
 Result<ByteStream> open_file(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -63,7 +64,7 @@ SourceResult open_stream(const std::string& path, const FrameSourceOptions& opti
                                 options);
 }
 
-SourceResult open_path(const std::string& path, const FrameSourceOptions& options) {
+SourceResult open_once(const std::string& path, const FrameSourceOptions& options) {
   if (path == "-") {
     HALYARD_TRY(Fd input, Fd::duplicate(STDIN_FILENO));
     return capture::stream_source(ByteStream(std::move(input), options.load.is_cancelled),
@@ -76,6 +77,60 @@ SourceResult open_path(const std::string& path, const FrameSourceOptions& option
   if (S_ISDIR(status.st_mode)) return capture::folder_source(path, options);
   if (S_ISREG(status.st_mode)) return open_regular(path, options);
   return open_stream(path, options);
+}
+
+bool is_remote(const std::string& path) {
+  return capture::is_camera(path) || capture::is_address(path);
+}
+
+// The source with what `options` add to it.
+SourceResult open_path(const std::string& path, const FrameSourceOptions& options) {
+  const capture::OpenSource open = [path, options] { return open_once(path, options); };
+  const bool reconnects = options.reconnect && is_remote(path);
+  HALYARD_TRY(auto source, reconnects ? capture::reconnecting_source(
+                                            open, capture::without_password(path), options)
+                                      : open());
+  if (source->is_live()) return source;
+  if (options.loops) {
+    if (const Status again = source->seek({}); !again) {
+      if (again.error().code != Errc::unsupported) return again.error();
+      return fail(Errc::unsupported, "loops: the source cannot be read again", "{}",
+                  capture::without_password(path));
+    }
+    source = capture::looped_source(std::move(source));
+  }
+  if (options.start > std::chrono::nanoseconds::zero())
+    HALYARD_RETURN_IF_ERROR(source->seek(options.start));
+  return options.speed > 0 ? capture::paced_source(std::move(source), options) : std::move(source);
+}
+
+Status check_waits(const ReconnectOptions& reconnect) {
+  if (reconnect.first_wait > std::chrono::milliseconds::zero() &&
+      reconnect.max_wait >= reconnect.first_wait) {
+    return {};
+  }
+  return fail(Errc::invalid_argument,
+              "reconnect: first_wait must be above 0 and not above max_wait", "{} ms and {} ms",
+              reconnect.first_wait.count(), reconnect.max_wait.count());
+}
+
+Status check_options(const FrameSourceOptions& options) {
+  if (!(options.picture_rate > 0 && options.picture_rate <= max_rate)) {
+    return fail(Errc::invalid_argument, "picture_rate must be above 0 and at most 1e6", "{}",
+                options.picture_rate);
+  }
+  if (options.network_timeout <= std::chrono::milliseconds::zero()) {
+    return fail(Errc::invalid_argument, "network_timeout must be above 0", "{} ms",
+                options.network_timeout.count());
+  }
+  if (!(options.speed >= 0 && options.speed <= max_speed)) {
+    return fail(Errc::invalid_argument, "speed must be 0 to 1e3", "{}", options.speed);
+  }
+  if (options.start < std::chrono::nanoseconds::zero()) {
+    return fail(Errc::invalid_argument, "start must not be below 0", "{} ns",
+                options.start.count());
+  }
+  return options.reconnect ? check_waits(*options.reconnect) : Status{};
 }
 
 }  // namespace
@@ -92,14 +147,7 @@ FrameSource::~FrameSource() = default;
 Result<FrameSource> FrameSource::open(const std::string& path, const FrameSourceOptions& options) {
   trace::Span span("capture.open");
   span.arg("path", std::string_view(path));
-  if (!(options.picture_rate > 0 && options.picture_rate <= max_rate)) {
-    return fail(Errc::invalid_argument, "picture_rate must be above 0 and at most 1e6", "{}",
-                options.picture_rate);
-  }
-  if (options.network_timeout <= std::chrono::milliseconds::zero()) {
-    return fail(Errc::invalid_argument, "network_timeout must be above 0", "{} ms",
-                options.network_timeout.count());
-  }
+  HALYARD_RETURN_IF_ERROR(check_options(options));
   HALYARD_TRY(auto source, open_path(path, options));
   return FrameSource(std::make_unique<Impl>(Impl{std::move(source)}));
 }
@@ -114,11 +162,25 @@ Result<std::optional<Frame>> FrameSource::next() {
   return frame;
 }
 
+Status FrameSource::seek(std::chrono::nanoseconds time) {
+  trace::Span span("capture.seek");
+  span.arg("ns", time.count());
+  if (time < std::chrono::nanoseconds::zero())
+    return fail(Errc::invalid_argument, "time must not be below 0", "{} ns", time.count());
+  return impl_->source->seek(time);
+}
+
 std::optional<std::size_t> FrameSource::frame_count() const noexcept {
   return impl_->source->frame_count();
 }
 bool FrameSource::is_video() const noexcept {
   return impl_->source->is_video();
+}
+bool FrameSource::is_live() const noexcept {
+  return impl_->source->is_live();
+}
+std::size_t FrameSource::reconnect_count() const noexcept {
+  return impl_->source->reconnect_count();
 }
 double FrameSource::rate() const noexcept {
   return impl_->source->rate();

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "base/text/format_error.h"
@@ -29,6 +30,10 @@ class ImageSource final : public Source {
   }
   std::optional<std::size_t> frame_count() const noexcept override { return 1; }
   double rate() const noexcept override { return options_.picture_rate; }
+  Status seek(std::chrono::nanoseconds time) override {
+    done_ = time > std::chrono::nanoseconds(0);
+    return {};
+  }
 
  private:
   std::string path_;
@@ -68,6 +73,15 @@ Error naming(const Error& error, const std::string& name) {
 std::chrono::nanoseconds image_time(std::size_t index, const Options& options) noexcept {
   return std::chrono::nanoseconds(
       std::llround(static_cast<double>(index) * 1e9 / options.picture_rate));
+}
+
+std::size_t first_index(std::chrono::nanoseconds time, const Options& options) noexcept {
+  const double near = static_cast<double>(time.count()) / 1e9 * options.picture_rate;
+  if (near >= 1e15) return std::numeric_limits<std::size_t>::max();
+  auto index = static_cast<std::size_t>(std::max(0.0, near - 1));
+  while (image_time(index, options) < time)
+    ++index;
+  return index;
 }
 
 bool has_jpeg_magic(std::span<const std::byte> bytes) noexcept {

@@ -22,6 +22,8 @@ Result<Frame> decode_image(std::span<const std::byte> file, const std::string& n
 
 /// Time of frame `index` at options.picture_rate.
 std::chrono::nanoseconds image_time(std::size_t index, const Options& options) noexcept;
+/// The first index whose image_time() is not before `time`.
+std::size_t first_index(std::chrono::nanoseconds time, const Options& options) noexcept;
 
 /// Whether a file begins with these bytes of a JPEG.
 bool has_jpeg_magic(std::span<const std::byte> bytes) noexcept;

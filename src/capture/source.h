@@ -3,6 +3,8 @@
 // functions that open them.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,11 +22,20 @@ class Source {
   virtual Result<std::optional<Frame>> next() = 0;
   virtual std::optional<std::size_t> frame_count() const noexcept { return std::nullopt; }
   virtual bool is_video() const noexcept { return false; }
+  virtual bool is_live() const noexcept { return false; }
+  /// As FrameSource::seek(); `time` is not negative.
+  virtual Status seek(std::chrono::nanoseconds) {
+    return make_error(Errc::unsupported,
+                      "source: a camera, a live stream or a pipe cannot be read again");
+  }
+  virtual std::size_t reconnect_count() const noexcept { return 0; }
   virtual double rate() const noexcept = 0;
 };
 
 using SourceResult = Result<std::unique_ptr<Source>>;
 using Options = FrameSourceOptions;
+/// Opens one source, each time from its beginning.
+using OpenSource = std::function<SourceResult()>;
 
 /// The images of a folder in natural order. Errors: invalid_argument (no image in it), permission.
 SourceResult folder_source(const std::string& path, const Options& options);
@@ -41,5 +52,14 @@ SourceResult video_source(ByteStream stream, const std::string& name, const Opti
 /// The source at a network address (capture/network/address.h): an image or video of an HTTP
 /// server, or an RTSP camera. Errors: as FrameSource::open().
 SourceResult address_source(const std::string& address, const Options& options);
+
+/// `source`, which begins again after its last frame. It can seek.
+std::unique_ptr<Source> looped_source(std::unique_ptr<Source> source);
+/// `source`, whose next() waits until the frame is due. It is not live.
+std::unique_ptr<Source> paced_source(std::unique_ptr<Source> source, const Options& options);
+/// The source that `open` makes, which is opened again when it is lost; `name` is used in messages.
+/// options.reconnect is set. A source that is not live is returned as it is. Errors: those of
+/// `open` and cancelled.
+SourceResult reconnecting_source(OpenSource open, const std::string& name, const Options& options);
 
 }  // namespace halyard::capture

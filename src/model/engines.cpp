@@ -12,7 +12,7 @@ namespace halyard {
 namespace {
 
 EngineInfo described(const model::KnownRuntime& known) {
-  EngineInfo info{known.name, {}, {}, known.extensions, {}, known.install};
+  EngineInfo info{known.name, {}, {}, known.extensions, {}, known.install, known.is_only_named};
   const auto runtime = known.load();
   if (!runtime) {
     info.usable = runtime.error();

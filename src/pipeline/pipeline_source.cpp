@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // PipelineSource::open(): files, cameras and addresses through FrameSource, and topics.
-#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -20,14 +19,6 @@ constexpr std::string_view topic_prefix = "topic:";
 /// How long a cancelled read of a topic may last.
 constexpr std::chrono::milliseconds topic_wait{50};
 
-bool is_live_path(std::string_view path) {
-  constexpr std::array<std::string_view, 4> prefixes = {"/dev/video", "camera:", "rtsp://",
-                                                        "rtsps://"};
-  for (const std::string_view prefix : prefixes)
-    if (path.starts_with(prefix)) return true;
-  return false;
-}
-
 Result<PipelineSource> file_source(const std::string& path, FrameSourceOptions options) {
   auto is_cancelled = std::make_shared<std::atomic<bool>>(false);
   options.load.is_cancelled = [is_cancelled, own = std::move(options.load.is_cancelled)] {
@@ -37,7 +28,7 @@ Result<PipelineSource> file_source(const std::string& path, FrameSourceOptions o
   auto source = std::make_shared<FrameSource>(std::move(opened));
   PipelineSource out;
   out.name = path;
-  out.is_live = is_live_path(path);
+  out.is_live = source->is_live();
   out.is_video = source->is_video();
   out.rate = source->rate();
   out.frame_count = source->frame_count();

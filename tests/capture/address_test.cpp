@@ -2,21 +2,14 @@
 // Sources behind network addresses, from a server in this process.
 #include "capture/network/address.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <array>
-#include <atomic>
-#include <map>
 #include <string>
-#include <thread>
 
 #include "capture/media.h"
+#include "capture/rtsp_server.h"
+#include "capture/server.h"
 #include "halyard/capture.h"
-#include "halyard/fd.h"
 #include "support/result.h"
 
 namespace halyard {
@@ -25,104 +18,15 @@ namespace {
 using std::chrono::milliseconds;
 using test::Folder;
 using test::jpeg_of;
+using test::Listener;
+using test::multipart_kind;
+using test::multipart_of;
 using test::number_of;
 using test::numbered_image;
+using test::Server;
+using test::text_of;
 
 #ifdef HALYARD_HAVE_FFMPEG
-
-/// An HTTP/1.1 server on a port of the loopback device: one request a connection, whole answers or
-/// ranges, one connection after the other.
-class Server {
- public:
-  struct Page {
-    std::string kind;
-    std::string body;
-    bool stalls = false;  ///< half of the body, then nothing more
-  };
-
-  explicit Server(std::map<std::string, Page> pages) : pages_(std::move(pages)) {
-    listener_ = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t length = sizeof address;
-    auto* const any = reinterpret_cast<sockaddr*>(&address);
-    if (::bind(listener_.get(), any, length) != 0 || ::listen(listener_.get(), 8) != 0 ||
-        ::getsockname(listener_.get(), any, &length) != 0)
-      std::abort();
-    port_ = ntohs(address.sin_port);
-    thread_ = std::thread([this] { serve(); });
-  }
-  ~Server() {
-    is_over_ = true;
-    ::shutdown(listener_.get(), SHUT_RDWR);
-    thread_.join();
-  }
-  std::string address(const std::string& page) const {
-    return "http://127.0.0.1:" + std::to_string(port_) + page;
-  }
-  int port() const { return port_; }
-
- private:
-  void serve() {
-    std::vector<Fd> stalled;
-    while (!is_over_) {
-      Fd peer(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-      if (!peer) continue;
-      if (answer(peer.get())) stalled.push_back(std::move(peer));
-    }
-  }
-
-  // True: the peer shall wait.
-  bool answer(int peer) const {
-    std::string request;
-    std::array<char, 4096> part{};
-    while (request.find("\r\n\r\n") == std::string::npos) {
-      const ssize_t got = ::recv(peer, part.data(), part.size(), 0);
-      if (got <= 0) return false;
-      request.append(part.data(), static_cast<std::size_t>(got));
-    }
-    const std::string path = request.substr(4, request.find(' ', 4) - 4);
-    const auto page = pages_.find(path);
-    if (page == pages_.end()) {
-      const int code = path == "/secret.mkv" ? 403 : 404;
-      send(peer, "HTTP/1.1 " + std::to_string(code) + " No\r\nContent-Length: 0\r\n\r\n");
-      return false;
-    }
-    const std::string& body = page->second.body;
-    std::size_t from = 0;
-    if (const auto range = request.find("Range: bytes="); range != std::string::npos)
-      from = std::min(std::stoul(request.substr(range + 13)), body.size());
-    std::string head = from == 0 ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 206 Partial Content\r\n";
-    head += "Content-Type: " + page->second.kind +
-            "\r\nAccept-Ranges: bytes\r\nContent-Length: " + std::to_string(body.size() - from) +
-            "\r\n";
-    if (from != 0)
-      head += "Content-Range: bytes " + std::to_string(from) + "-" +
-              std::to_string(body.size() - 1) + "/" + std::to_string(body.size()) + "\r\n";
-    head += "Connection: close\r\n\r\n";
-    send(peer, head + body.substr(from, page->second.stalls ? body.size() / 2 : body.size()));
-    return page->second.stalls;
-  }
-
-  static void send(int peer, const std::string& text) {
-    for (std::size_t at = 0; at < text.size();) {
-      const ssize_t sent = ::send(peer, text.data() + at, text.size() - at, MSG_NOSIGNAL);
-      if (sent <= 0) return;
-      at += static_cast<std::size_t>(sent);
-    }
-  }
-
-  std::map<std::string, Page> pages_;
-  Fd listener_;
-  int port_ = 0;
-  std::atomic<bool> is_over_ = false;
-  std::thread thread_;
-};
-
-std::string text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 std::string clip(const Folder& folder, const std::string& name, int frames) {
   auto writer = *VideoWriter::create(folder / name, {128, 96}, 25);
@@ -162,14 +66,7 @@ TEST(Address, images_of_servers_are_read) {
 }
 
 TEST(Address, multipart_motion_jpeg_of_cameras_is_read) {
-  std::string body;
-  for (int i = 0; i < 5; ++i) {
-    const std::string jpeg = text_of(jpeg_of(i));
-    body +=
-        "--frame\r\nContent-Type: image/jpeg\r\nContent-Length: " + std::to_string(jpeg.size()) +
-        "\r\n\r\n" + jpeg + "\r\n";
-  }
-  const Server server({{"/stream", {"multipart/x-mixed-replace; boundary=frame", body}}});
+  const Server server({{"/stream", {multipart_kind, multipart_of(0, 5)}}});
   ASSERT_VALUE(auto source, FrameSource::open(server.address("/stream")));
   for (int i = 0; i < 5; ++i) {
     ASSERT_VALUE(const auto frame, source.next());
@@ -222,23 +119,66 @@ TEST(Address, servers_that_say_nothing_more_are_given_up) {
 }
 
 TEST(Address, rtsp_servers_that_do_not_answer_are_given_up) {
-  const Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  auto* const any = reinterpret_cast<sockaddr*>(&address);
-  ASSERT_EQ(::bind(listener.get(), any, length), 0);
-  ASSERT_EQ(::getsockname(listener.get(), any, &length), 0);
+  const Listener listener;
   const std::string camera =
-      "rtsp://user:word@127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/live";
+      "rtsp://user:word@127.0.0.1:" + std::to_string(listener.port()) + "/live";
   const FrameSourceOptions options{.network_timeout = milliseconds(300)};
   const auto refused = FrameSource::open(camera, options);  // nobody listens yet
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().os_errno, ECONNREFUSED) << refused.error().message();
   EXPECT_EQ(refused.error().message().find("word"), std::string::npos) << "a password is shown";
-  ASSERT_EQ(::listen(listener.get(), 8), 0);
+  listener.listen();
   EXPECT_FAILS(FrameSource::open(camera, options), Errc::timeout);
+}
+
+std::vector<test::AccessUnit> rtsp_clip(const Folder& folder, int count) {
+  clip(folder, "clip.avi", count);
+  return test::access_units(folder / "clip.avi");
+}
+
+TEST(Address, frames_of_rtsp_cameras_are_read) {
+  const Folder folder;
+  const test::RtspServer server(rtsp_clip(folder, 30));
+  ASSERT_VALUE(auto source, FrameSource::open(server.address()));
+  EXPECT_TRUE(source.is_live());
+  EXPECT_TRUE(source.is_video());
+  EXPECT_FALSE(source.frame_count());
+  std::chrono::nanoseconds last{0};
+  for (int i = 0; i < 30; ++i) {
+    ASSERT_VALUE(const auto frame, source.next());
+    ASSERT_TRUE(frame) << i;
+    EXPECT_EQ(number_of(frame->image), i);
+    // FFmpeg gives the first two frames one time.
+    EXPECT_EQ(frame->timestamp - last, milliseconds(i < 2 ? 0 : 40));
+    last = frame->timestamp;
+  }
+}
+
+TEST(Address, lost_rtsp_cameras_are_connected_again) {
+  const Folder folder;
+  const test::RtspServer server(rtsp_clip(folder, 20));
+  FrameSourceOptions options{.network_timeout = milliseconds(2000)};
+  options.reconnect = ReconnectOptions{milliseconds(1), milliseconds(4), 3};
+  ASSERT_VALUE(auto source, FrameSource::open(server.address(), options));
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_VALUE(const auto frame, source.next());
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(number_of(frame->image), i % 20);
+    EXPECT_EQ(frame->index, static_cast<std::size_t>(i));
+  }
+  EXPECT_EQ(source.reconnect_count(), 2U);
+  EXPECT_EQ(server.plays(), 3);
+}
+
+TEST(Address, rtsp_cameras_with_a_password_want_it) {
+  const Folder folder;
+  const test::RtspServer server(rtsp_clip(folder, 20), "bWU6d29yZA==");  // me:word
+  EXPECT_FAILS(FrameSource::open(server.address()), Errc::permission);
+  EXPECT_FAILS(FrameSource::open(server.address("me:sword@")), Errc::permission);
+  ASSERT_VALUE(auto source, FrameSource::open(server.address("me:word@")));
+  ASSERT_VALUE(const auto frame, source.next());
+  EXPECT_EQ(number_of(frame->image), 0);
+  EXPECT_EQ(frame->source.find("word"), std::string::npos);
 }
 
 #endif

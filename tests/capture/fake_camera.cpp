@@ -349,10 +349,12 @@ int FakeCameras::answer(FakeNode& node, unsigned long request, void* argument) {
   }
 }
 
-Result<MappedMemory> FakeCameras::map_buffer(int fd, std::size_t offset, std::size_t size) {
+Result<MappedMemory> FakeCameras::map_buffer(int fd, std::size_t offset, std::size_t size,
+                                             bool is_writable) {
   const std::lock_guard lock(mutex_);
   const std::size_t place = offset / page;
-  return MappedMemory::create(open_.at(fd)->buffers.at(place / 8).at(place % 8).get(), size, false);
+  return MappedMemory::create(open_.at(fd)->buffers.at(place / 8).at(place % 8).get(), size,
+                              is_writable);
 }
 
 bool FakeCameras::finish(FakeNode& node, std::uint32_t flags, std::size_t bytes,

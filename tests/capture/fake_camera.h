@@ -90,7 +90,8 @@ class FakeCameras final : public capture::V4l2Calls {
 
   int open_node(const std::string& path) override;
   int control_node(int fd, unsigned long request, void* argument) override;
-  Result<MappedMemory> map_buffer(int fd, std::size_t offset, std::size_t size) override;
+  Result<MappedMemory> map_buffer(int fd, std::size_t offset, std::size_t size,
+                                  bool is_writable) override;
   std::vector<std::string> nodes() override;
   std::string name_of(const std::string& path) override;
   bool is_node(const std::string& path) override;

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """halyard.open: the frames of images, folders and videos."""
 import pathlib
+import signal
+import socket
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -90,3 +94,44 @@ def test_star_imports_leave_python_s_open_alone():
     names = {}
     exec("from halyard import *", names)
     assert "open" not in names and names["Frames"] is halyard.Frames
+
+
+def test_a_folder_is_played_from_a_time_on_at_its_speed_and_again(tmp_path):
+    with halyard.open(CLIP, start=3.4) as frames:
+        assert not frames.is_live and frames.reconnect_count == 0
+        assert [frame.index for frame in frames] == [85, 86, 87, 88, 89]
+        frames.seek(1)
+        assert next(frames).index == 25
+        frames.seek(99)
+        assert list(frames) == []
+        fails(ValueError, "seconds", lambda: frames.seek(-1))
+    began = time.monotonic()
+    with halyard.open(CLIP, speed=2, start=3) as frames:
+        assert len(list(frames)) == 15
+    assert time.monotonic() - began > 14 / 50
+    with halyard.open(CLIP, loop=True, start=3.52) as frames:
+        seen = [next(frames) for _ in range(4)]
+    assert [frame.index for frame in seen] == [88, 89, 90, 91]
+    assert [frame.source[-8:] for frame in seen] == ["0088.jpg", "0089.jpg", "0000.jpg", "0001.jpg"]
+    assert seen[3].timestamp_ns - seen[0].timestamp_ns == 120_000_000
+    fails(TypeError, "speed", lambda: halyard.open(CLIP, speed="fast"))
+    for wrong in ({"speed": -1}, {"start": -1}):
+        fails(ValueError, next(iter(wrong)), lambda: halyard.open(CLIP, **wrong))
+
+
+def test_a_server_that_does_not_answer_is_left_by_ctrl_c():
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    timer = threading.Timer(0.3, lambda: signal.pthread_kill(threading.main_thread().ident,
+                                                             signal.SIGINT))
+    timer.start()
+    try:
+        halyard.open(f"http://127.0.0.1:{port}/live", reconnect=True)
+    except halyard.UnsupportedError:
+        pytest.skip("this build has no FFmpeg")
+    except KeyboardInterrupt:
+        pass
+    else:
+        pytest.fail("a port that is closed was opened")
+    finally:
+        timer.join()

@@ -100,6 +100,11 @@ class Runs(JsonTest):
         found = self.hold("run", self.succeed("run", "-m", MODEL, CLIP, "--track", "--json", "-"))
         self.assertTrue(any(d["track"] for f in found["frames"] for d in f["detections"]))
 
+    def test_bench(self):
+        found = self.hold("bench", self.succeed("bench", MODEL, "--frames", "3", "--warm-up", "1",
+                                                "--json", "-", "--quiet"))
+        self.assertEqual(found["engines"][0]["name"], "openvino")
+
     def test_masks_and_keypoints(self):
         model, image = self.dir / "m.onnx", self.dir / "p.png"
         write_png(image, [[200, 40, 60] * 64 for _ in range(64)])

@@ -10,8 +10,8 @@ import unittest
 from program import CLIP, MODEL, ProgramTest, needs_engine, npy
 from val_test import harbour_truth
 
-COMMANDS = ("run", "serve", "decode", "track", "convert", "val", "info", "doctor", "pool", "topic",
-            "top", "negotiate", "completion", "man")
+COMMANDS = ("run", "serve", "decode", "track", "convert", "val", "bench", "info", "doctor",
+            "pool", "topic", "top", "negotiate", "completion", "man")
 
 
 class DidYouMean(ProgramTest):

@@ -11,6 +11,8 @@
 #   --mem MIB              memory; 2048
 #   --mods vgem,vkms       the DRM drivers to start, or none; both
 #   --vivid 'n_devs=1'     options of the test cameras; one of each kind: n_devs=2 multiplanar=1,2
+#   --media 'vicodec'      the devices from memory to memory to start: vicodec, vim2m, vimc, and
+#                          their options, as vicodec.multiplanar=1; vicodec alone, or none
 #   --mesa                 with Mesa of mesa.sh, which imports DMA-BUFs; it crashes beside vgem
 #   --ptrace               run programs the older, slower way, as where seccomp is refused
 #   --cmd COMMAND          instead of tests: a shell command, in this folder, with its output here
@@ -29,7 +31,7 @@ environment=(ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS TSAN_OPTIONS HALYARD_TESTDA
   HALYARD_TEST_ROUNDS HALYARD_TEST_CAMERA_SECONDS)
 
 die() { printf 'vm: %s\n' "$*" >&2; exit 1; }
-usage() { sed -n '4,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '4,21s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 # The suites that have tests.
 suites_here() {
@@ -46,7 +48,7 @@ defaults() {
   suites=$(suites_here) limit=1200 cpus=1 mem=2048 mods=vgem,vkms
   filter='*:-HugePages.that_*:GlCamera*:GlDelegate*:*GlDrm*'
   ptrace='' mesa=''
-  vivid='n_devs=2 multiplanar=1,2' command='' shell=''
+  vivid='n_devs=2 multiplanar=1,2' media=vicodec command='' shell=''
 }
 
 # Takes the options of one boot into the variables of defaults(); leaves the rest in options_left.
@@ -57,7 +59,7 @@ parse() {
       --mesa) mesa=1; shift; continue ;;
       --ptrace) ptrace=1; shift; continue ;;
       --shell) shell=1; shift; continue ;;
-      --suites | --filter | --timeout | --cpus | --mem | --mods | --vivid | --cmd) ;;
+      --suites | --filter | --timeout | --cpus | --mem | --mods | --vivid | --media | --cmd) ;;
       *) printf 'vm: unknown option %s\n' "$1" >&2; usage >&2; exit 2 ;;
     esac
     [[ $# -ge 2 ]] || die "option $1 needs a value"
@@ -69,6 +71,7 @@ parse() {
       --mem) mem=$2 ;;
       --mods) mods=$2 ;;
       --vivid) vivid=$2 ;;
+      --media) media=$2 ;;
       --cmd) command=$2 ;;
     esac
     shift 2
@@ -150,6 +153,10 @@ start() {
     [[ ,$mods, == *,$driver,* ]] || blocked+=${blocked:+,}${driver}_init
   done
   for option in $vivid; do how+=("vivid.$option"); done
+  for driver in vicodec vim2m vimc; do
+    [[ " $media " == *" $driver "* ]] || blocked+=${blocked:+,}${driver}_init
+  done
+  for option in $media; do [[ $option != *.* ]] || how+=("$option"); done
   [[ -z $blocked ]] || how+=("initcall_blacklist=$blocked")
   how+=(
     "mem=${mem}M" rootfstype=hostfs rootflags=/ ro "init=\"$here/init.py\"" panic=-1

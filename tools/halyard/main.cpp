@@ -28,6 +28,7 @@ constexpr const char* examples =
     "  halyard track --mot det.txt --gt gt.txt --tracker ocsort\n"
     "  halyard convert photo.jpg small.png --size 640x640 --fit letterbox\n"
     "  halyard val --gt instances.json --detections results.json\n"
+    "  halyard bench yolov8n.onnx photos/\n"
     "  halyard info photo.jpg\n"
     "  halyard doctor\n"
     "  halyard topic hz camera/left\n"
@@ -110,6 +111,7 @@ int parse_and_act(int argc, char** argv) {
   tool::add_track(app, action);
   tool::add_convert(app, action);
   tool::add_val(app, action);
+  tool::add_bench(app, action);
   tool::add_info(app, action);
   tool::add_doctor(app, action);
   tool::add_pool(app, action);

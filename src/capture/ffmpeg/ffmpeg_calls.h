@@ -39,12 +39,14 @@ extern "C" {
   X(av_log_format_line2)        \
   X(av_log_set_callback)        \
   X(av_malloc)                  \
+  X(av_mallocz)                 \
   X(av_match_list)              \
   X(av_opt_set)                 \
   X(av_pix_fmt_desc_get)        \
   X(av_rescale_q)               \
   X(av_strerror)
 #define HALYARD_AVCODEC_CALLS(X)     \
+  X(av_new_packet)                   \
   X(av_packet_alloc)                 \
   X(av_packet_free)                  \
   X(av_packet_rescale_ts)            \
@@ -72,6 +74,7 @@ extern "C" {
   X(av_interleaved_write_frame)     \
   X(av_probe_input_buffer2)         \
   X(av_read_frame)                  \
+  X(av_seek_frame)                  \
   X(av_write_trailer)               \
   X(avformat_alloc_context)         \
   X(avformat_alloc_output_context2) \

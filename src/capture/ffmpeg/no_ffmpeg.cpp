@@ -44,8 +44,12 @@ VideoWriter::~VideoWriter() = default;
 std::span<const std::string_view> VideoWriter::extensions() noexcept {
   return {};
 }
-Result<VideoWriter> VideoWriter::create(const std::string& path, Size, double) {
+Result<VideoWriter> VideoWriter::create(const std::string& path, Size, double,
+                                        const VideoWriterOptions&) {
   return no_ffmpeg(path);
+}
+std::string_view VideoWriter::encoder() const noexcept {
+  return {};
 }
 Status VideoWriter::write(const Tensor&) {
   return no_ffmpeg("writer");

@@ -220,6 +220,43 @@ Result<bool> VideoInput::read(AVPacket& packet) {
   return false;
 }
 
+Status VideoInput::seek(std::int64_t timestamp) {
+  begin_wait();
+  const int sought =
+      ffmpeg().av_seek_frame(format_.get(), stream_->index, timestamp, AVSEEK_FLAG_BACKWARD);
+  if (sought < 0) return failure("video: cannot seek", sought, Errc::os);
+  at_end_ = false;
+  return {};
+}
+
+Status VideoInput::restart() {
+  if (is_live() || (reader_ && !reader_->stream.is_seekable()))
+    return fail(Errc::unsupported, "source: a live stream or a pipe cannot be read again", "{}",
+                name_);
+  format_.reset();
+  stream_ = nullptr;
+  at_end_ = true;  // if it cannot be opened
+  if (reader_) {
+    HALYARD_RETURN_IF_ERROR(reader_->stream.seek(0));
+    HALYARD_TRY(VideoInput opened, open(std::move(reader_->stream), name_));
+    *this = std::move(opened);
+    return {};
+  }
+  begin_wait();
+  const std::int64_t back = ffmpeg().avio_seek(connection_->io(), 0, SEEK_SET);
+  if (back < 0) return failure("source: server cannot be read", static_cast<int>(back), Errc::os);
+  HALYARD_RETURN_IF_ERROR(open_from(connection_->io()));
+  at_end_ = false;
+  return {};
+}
+
+bool VideoInput::is_live() const noexcept {
+  if (reader_) return false;
+  if (!connection_) return true;  // RTSP
+  return ffmpeg().avio_seek(connection_->io(), 0, AVSEEK_SIZE) <= 0 &&
+         format_->duration == AV_NOPTS_VALUE;
+}
+
 Orientation VideoInput::orientation() const noexcept {
 #if LIBAVFORMAT_VERSION_MAJOR >= 61
   const AVPacketSideData* const data = ffmpeg().av_packet_side_data_get(

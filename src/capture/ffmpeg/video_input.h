@@ -34,6 +34,14 @@ class VideoInput {
   /// The next packet of the video stream; false at the end. Errors: corrupt, os. After an error
   /// every call returns false.
   Result<bool> read(AVPacket& packet);
+  /// Continues at a key frame at or before `timestamp` (time_base of the stream). Errors: os (the
+  /// container has no index or refuses).
+  Status seek(std::int64_t timestamp);
+  /// Opens the container again at its beginning. Errors: unsupported (a live stream, a pipe), those
+  /// of open().
+  Status restart();
+  /// Its data are sent as they are recorded, and their length is not known.
+  bool is_live() const noexcept;
   const AVStream& stream() const noexcept { return *stream_; }
   double rate() const noexcept;
   /// The orientation that makes the frames upright, from the container.

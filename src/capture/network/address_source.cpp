@@ -22,18 +22,22 @@ class LoadedImage final : public Source {
       : file_(std::move(file)), name_(std::move(name)), options_(options) {}
 
   Result<std::optional<Frame>> next() override {
-    if (file_.empty()) return std::optional<Frame>();
-    const std::vector<std::byte> file = std::exchange(file_, {});
-    HALYARD_TRY(Frame frame, decode_image(file, name_, 0, options_));
+    if (std::exchange(is_read_, true)) return std::optional<Frame>();
+    HALYARD_TRY(Frame frame, decode_image(file_, name_, 0, options_));
     return std::optional<Frame>(std::move(frame));
   }
   std::optional<std::size_t> frame_count() const noexcept override { return 1; }
   double rate() const noexcept override { return options_.picture_rate; }
+  Status seek(std::chrono::nanoseconds time) override {
+    is_read_ = time > std::chrono::nanoseconds(0);
+    return {};
+  }
 
  private:
   std::vector<std::byte> file_;
   std::string name_;
   Options options_;
+  bool is_read_ = false;
 };
 
 }  // namespace

@@ -76,6 +76,19 @@ class JpegStream final : public Source {
     return std::optional<Frame>(*std::move(frame));
   }
   double rate() const noexcept override { return options_.picture_rate; }
+  // A file of JPEGs; the images before the wanted one are not decoded.
+  Status seek(std::chrono::nanoseconds time) override {
+    if (!stream_.is_seekable()) return Source::seek(time);
+    HALYARD_RETURN_IF_ERROR(stream_.seek(0));
+    held_.clear();
+    at_end_ = false;
+    for (index_ = 0; image_time(index_, options_) < time; ++index_) {
+      HALYARD_TRY(const std::size_t length, find_image());
+      if (length == 0) break;
+      drop(length);
+    }
+    return {};
+  }
 
  private:
   void drop(std::size_t count) {

@@ -35,8 +35,9 @@ class HALYARD_LOCAL SystemCalls final : public V4l2Calls {
     } while (result != 0 && errno == EINTR);
     return result == 0 ? 0 : errno;
   }
-  Result<MappedMemory> map_buffer(int fd, std::size_t offset, std::size_t size) override {
-    return MappedMemory::create_at(fd, offset, size, false);
+  Result<MappedMemory> map_buffer(int fd, std::size_t offset, std::size_t size,
+                                  bool is_writable) override {
+    return MappedMemory::create_at(fd, offset, size, is_writable);
   }
   std::vector<std::string> nodes() override;
   std::string name_of(const std::string& path) override;

@@ -20,7 +20,8 @@ class V4l2Calls {
   /// 0, or the errno of the failed call.
   virtual int control_node(int fd, unsigned long request, void* argument) = 0;
   /// Memory of a driver's buffer.
-  virtual Result<MappedMemory> map_buffer(int fd, std::size_t offset, std::size_t size) = 0;
+  virtual Result<MappedMemory> map_buffer(int fd, std::size_t offset, std::size_t size,
+                                          bool is_writable) = 0;
   /// The nodes of video devices, by number.
   virtual std::vector<std::string> nodes() = 0;
   /// The name of a node's device without opening it; empty if unknown.

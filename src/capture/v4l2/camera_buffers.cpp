@@ -29,10 +29,10 @@ struct BufferCall {
   BufferCall& operator=(const BufferCall&) = delete;
 };
 
-std::chrono::nanoseconds time_of(const v4l2_buffer& buffer) {
+std::chrono::nanoseconds time_of(const v4l2_buffer& buffer, bool is_codec) {
   const bool is_monotonic = (buffer.flags & V4L2_BUF_FLAG_TIMESTAMP_MASK) ==
                             static_cast<std::uint32_t>(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC);
-  if (!is_monotonic) return std::chrono::steady_clock::now().time_since_epoch();
+  if (!is_monotonic && !is_codec) return std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::seconds(buffer.timestamp.tv_sec) +
          std::chrono::microseconds(buffer.timestamp.tv_usec);
 }
@@ -47,9 +47,9 @@ Result<std::uint32_t> request_buffers(const CameraDevice& device, std::uint32_t 
   request.memory = memory;
   const int failed = device.call(VIDIOC_REQBUFS, &request);
   if (failed == EINVAL && memory == V4L2_MEMORY_DMABUF)
-    return fail(Errc::unsupported, "images: the camera's driver takes no buffers of others", "{}",
+    return fail(Errc::unsupported, "images: the driver takes no buffers of others", "{}",
                 device.path());
-  if (failed != 0) return camera_error("camera: it refuses to make buffers", failed, device.path());
+  if (failed != 0) return device.error("driver: refuses to make buffers", failed);
   return request.count;
 }
 
@@ -61,8 +61,8 @@ Result<Fd> export_buffer(const CameraDevice& device, std::uint32_t index, std::u
   request.flags = O_RDWR | O_CLOEXEC;
   const int failed = device.call(VIDIOC_EXPBUF, &request);
   if (failed == EINVAL || failed == ENOTTY)
-    return fail(Errc::unsupported, "camera: its driver exports no buffers", "{}", device.path());
-  if (failed != 0) return camera_error("camera: it refuses to export", failed, device.path());
+    return fail(Errc::unsupported, "driver: exports no buffers", "{}", device.path());
+  if (failed != 0) return device.error("driver: refuses to export", failed);
   return Fd(request.fd);
 }
 
@@ -70,29 +70,37 @@ Result<std::vector<MappedMemory>> map_buffers(const CameraDevice& device, std::u
                                               std::size_t planes) {
   BufferCall where(device, V4L2_MEMORY_MMAP, index, planes);
   if (const int failed = device.call(VIDIOC_QUERYBUF, &where.buffer); failed != 0)
-    return camera_error("camera: it tells no place of a buffer", failed, device.path());
+    return device.error("driver: tells no place of a buffer", failed);
   std::vector<MappedMemory> maps;
   for (std::size_t i = 0; i < planes; ++i) {
     const bool is_multi = device.is_multiplanar();
     const std::size_t offset = is_multi ? where.planes[i].m.mem_offset : where.buffer.m.offset;
     const std::size_t size = is_multi ? where.planes[i].length : where.buffer.length;
-    HALYARD_TRY(MappedMemory map, device.calls().map_buffer(device.fd(), offset, size));
+    HALYARD_TRY(MappedMemory map,
+                device.calls().map_buffer(device.fd(), offset, size, device.is_read_by_driver()));
     maps.push_back(std::move(map));
   }
   return maps;
 }
 
 int queue_buffer(const CameraDevice& device, std::uint32_t memory, std::uint32_t index,
-                 std::size_t planes, std::span<const QueuedPlane> fds) {
+                 std::size_t planes, std::span<const QueuedPlane> fds,
+                 std::chrono::nanoseconds timestamp) {
   BufferCall handed(device, memory, index, planes);
+  const auto whole = std::chrono::floor<std::chrono::seconds>(timestamp);
+  handed.buffer.field = V4L2_FIELD_NONE;
+  handed.buffer.timestamp.tv_sec = whole.count();
+  handed.buffer.timestamp.tv_usec = (timestamp - whole) / std::chrono::microseconds(1);
   for (std::size_t i = 0; i < fds.size(); ++i) {
     const auto size = static_cast<std::uint32_t>(fds[i].size_bytes);
     if (device.is_multiplanar()) {
       handed.planes[i].m.fd = fds[i].fd;
       handed.planes[i].length = size;
+      handed.planes[i].bytesused = static_cast<std::uint32_t>(fds[i].used_bytes);
     } else {
       handed.buffer.m.fd = fds[i].fd;
       handed.buffer.length = size;
+      handed.buffer.bytesused = static_cast<std::uint32_t>(fds[i].used_bytes);
     }
   }
   return device.call(VIDIOC_QBUF, &handed.buffer);
@@ -104,12 +112,13 @@ Result<std::optional<FilledBuffer>> dequeue_buffer(const CameraDevice& device, s
   const int failed = device.call(VIDIOC_DQBUF, &got.buffer);
   if (failed == EAGAIN) return std::optional<FilledBuffer>();
   if (failed == EINVAL)
-    return make_error(Errc::device, "camera: its stream was stopped", device.path(), EPIPE);
-  if (failed != 0) return camera_error("camera: it gives no frame", failed, device.path());
+    return make_error(Errc::device, "driver: its stream was stopped", device.path(), EPIPE);
+  if (failed != 0) return device.error("driver: gives no buffer", failed);
   FilledBuffer filled;
   filled.index = got.buffer.index;
   filled.sequence = got.buffer.sequence;
-  filled.timestamp = time_of(got.buffer);
+  filled.timestamp = time_of(got.buffer, device.is_codec());
+  filled.flags = got.buffer.flags;
   filled.is_damaged = (got.buffer.flags & V4L2_BUF_FLAG_ERROR) != 0;
   for (std::size_t i = 0; i < std::min<std::size_t>(planes, VIDEO_MAX_PLANES); ++i) {
     filled.offset_bytes[i] = device.is_multiplanar() ? got.planes[i].data_offset : 0;
@@ -121,7 +130,7 @@ Result<std::optional<FilledBuffer>> dequeue_buffer(const CameraDevice& device, s
 Status start_streaming(const CameraDevice& device) {
   auto type = static_cast<int>(device.type());
   const int failed = device.call(VIDIOC_STREAMON, &type);
-  if (failed != 0) return camera_error("camera: it does not start", failed, device.path());
+  if (failed != 0) return device.error("driver: does not start", failed);
   return {};
 }
 

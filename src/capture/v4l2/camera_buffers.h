@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls to a camera's queue of buffers.
+// Calls to a queue of buffers of a camera or a codec.
 #pragma once
 
 #include <array>
@@ -19,7 +19,8 @@ namespace halyard::capture {
 struct FilledBuffer {
   std::uint32_t index = 0;
   std::uint32_t sequence = 0;
-  std::chrono::nanoseconds timestamp{0};  ///< CLOCK_MONOTONIC
+  std::chrono::nanoseconds timestamp{0};  ///< CLOCK_MONOTONIC; of a codec as it was handed in
+  std::uint32_t flags = 0;                ///< V4L2_BUF_FLAG_*
   bool is_damaged = false;                ///< the driver marks it
   /// For each memory plane: where the pixels begin, and where the driver's bytes end.
   std::array<std::size_t, VIDEO_MAX_PLANES> offset_bytes{};
@@ -36,13 +37,16 @@ Result<Fd> export_buffer(const CameraDevice& device, std::uint32_t index, std::u
 Result<std::vector<MappedMemory>> map_buffers(const CameraDevice& device, std::uint32_t index,
                                               std::size_t planes);
 /// Hands a buffer to the driver. `fds`: one DMA-BUF for each plane, with the sizes; empty for the
-/// driver's own. Returns 0 or the errno.
+/// driver's own, unless it reads them. `timestamp` is of what a codec reads. Returns 0 or the
+/// errno.
 struct QueuedPlane {
   int fd = -1;
   std::size_t size_bytes = 0;
+  std::size_t used_bytes = 0;  ///< for the driver to read
 };
 int queue_buffer(const CameraDevice& device, std::uint32_t memory, std::uint32_t index,
-                 std::size_t planes, std::span<const QueuedPlane> fds);
+                 std::size_t planes, std::span<const QueuedPlane> fds,
+                 std::chrono::nanoseconds timestamp = {});
 /// Takes a filled buffer; nullopt: there is none yet. Errors: device.
 Result<std::optional<FilledBuffer>> dequeue_buffer(const CameraDevice& device, std::uint32_t memory,
                                                    std::size_t planes);

@@ -29,6 +29,7 @@ class CameraSource final : public Source {
     return std::optional(std::move(frame));
   }
   bool is_video() const noexcept override { return true; }
+  bool is_live() const noexcept override { return true; }
   double rate() const noexcept override { return camera_.mode().rate; }
 
  private:

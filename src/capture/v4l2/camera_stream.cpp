@@ -2,6 +2,8 @@
 // Buffers between a driver and the frames of the caller.
 #include "capture/v4l2/camera_stream.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/text/format_error.h"
@@ -36,7 +38,7 @@ Status CameraStream::start(std::unique_ptr<CameraDevice> device, const DriverFor
   planes_ = format.planes.size();
   slots_.clear();
   Status done = has_images() ? use_images(format) : make_slots(format, buffers, must_map);
-  if (done) done = queue_all();
+  if (done && !is_read_by_driver_) done = queue_all();
   if (done) done = start_streaming(*device_);
   if (!done) {
     request_buffers(*device_, memory_kind_, 0).has_value();
@@ -50,7 +52,7 @@ Status CameraStream::start(std::unique_ptr<CameraDevice> device, const DriverFor
 Status CameraStream::make_slots(const DriverFormat& format, std::uint32_t buffers, bool must_map) {
   memory_kind_ = V4L2_MEMORY_MMAP;
   HALYARD_TRY(const std::uint32_t count, request_buffers(*device_, memory_kind_, buffers));
-  if (count < 2) return fail(Errc::no_memory, "camera: its driver has no memory for 2 buffers");
+  if (count < 2) return fail(Errc::no_memory, "driver: has no memory for 2 buffers");
   slots_.resize(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     Status exported;
@@ -58,7 +60,7 @@ Status CameraStream::make_slots(const DriverFormat& format, std::uint32_t buffer
     if (!exported && exported.error().code != Errc::unsupported) return exported.error();
     must_map = must_map || !exported;
     if (must_map) {
-      HALYARD_TRY(slots_[i].maps, map_buffers(*device_, i, format.planes.size()));
+      HALYARD_TRY(slots_[i].memory->maps, map_buffers(*device_, i, format.planes.size()));
     }
   }
   return {};
@@ -68,7 +70,7 @@ Status CameraStream::export_slot(std::uint32_t index, Slot& slot) {
   for (std::uint32_t plane = 0; plane < planes_; ++plane) {
     HALYARD_TRY(const Fd fd, export_buffer(*device_, index, plane));
     HALYARD_TRY(auto buffer, Importer::shared().import_buffer(fd.get()));
-    slot.memory->push_back(std::move(buffer));
+    slot.memory->buffers.push_back(std::move(buffer));
   }
   return {};
 }
@@ -144,10 +146,21 @@ Status CameraStream::queue_all() {
       return fail(Errc::unsupported,
                   "images: the camera's driver cannot reach the memory; some take contiguous only",
                   "image {}", i);
-    if (failed != 0)
-      return camera_error("camera: it does not take a buffer", failed, device_->path());
+    if (failed != 0) return device_->error("driver: does not take a buffer", failed);
   }
   return {};
+}
+
+Status CameraStream::restart() {
+  const ForkLock lock(mutex_);
+  if (!lock) return fail(Errc::busy, "camera: another thread held it at fork()");
+  stop_streaming(*device_);
+  for (std::uint32_t i = 0; i < slots_.size() && !is_read_by_driver_; ++i) {
+    if (slots_[i].is_lent) continue;
+    if (const int failed = queue(i); failed != 0)
+      return device_->error("driver: does not take a buffer", failed);
+  }
+  return start_streaming(*device_);
 }
 
 int CameraStream::queue(std::uint32_t index) const {
@@ -174,22 +187,40 @@ void CameraStream::stop() noexcept {
 Result<std::optional<FilledBuffer>> CameraStream::take() {
   HALYARD_TRY(auto filled, dequeue_buffer(*device_, memory_kind_, planes_));
   if (filled && filled->index >= slots_.size())
-    return fail(Errc::device, "camera: its driver returns a buffer that does not exist", "{}",
-                filled->index);
+    return fail(Errc::device, "driver: returns a buffer that does not exist", "{}", filled->index);
   return filled;
 }
 
 Status CameraStream::put_back(std::uint32_t index) {
   const int failed = queue(index);
-  if (failed != 0)
-    return camera_error("camera: it does not take a buffer", failed, device_->path());
+  if (failed != 0) return device_->error("driver: does not take a buffer", failed);
   return {};
+}
+
+Status CameraStream::submit(std::uint32_t index, std::span<const std::size_t> used_bytes,
+                            std::chrono::nanoseconds timestamp) {
+  std::array<QueuedPlane, VIDEO_MAX_PLANES> planes{};
+  const std::size_t count = std::min(planes_, std::min(planes.size(), used_bytes.size()));
+  for (std::size_t i = 0; i < count; ++i)
+    planes[i].used_bytes = used_bytes[i];
+  const int failed = queue_buffer(*device_, memory_kind_, index, planes_,
+                                  std::span(planes).first(count), timestamp);
+  if (failed != 0) return device_->error("driver: does not take a buffer", failed);
+  return {};
+}
+
+std::optional<std::uint32_t> CameraStream::free_index() const {
+  const ForkLock lock(mutex_);
+  for (std::uint32_t i = 0; lock && i < slots_.size(); ++i)
+    if (!slots_[i].is_lent) return i;
+  return std::nullopt;
 }
 
 std::shared_ptr<void> CameraStream::lend(std::uint32_t index) {
   const ForkLock lock(mutex_);
   ++lent_;
   held_.fetch_add(1, std::memory_order_relaxed);
+  slots_[index].is_lent = true;
   if (has_images()) is_held_[index] = true;
   return std::make_shared<Lease>(shared_from_this(), slots_[index].memory, index, run_);
 }
@@ -203,8 +234,10 @@ void CameraStream::give_back(std::uint32_t index, std::uint64_t run) noexcept {
   const bool is_of_this_run = run == run_ || has_images();
   if (device_ == nullptr || !is_of_this_run) return;
   --lent_;
-  // A failure means that the camera is gone; next() finds the same.
-  queue(index);
+  slots_[index].is_lent = false;
+  // A failure means that the device is gone; next() finds the same.
+  if (!is_read_by_driver_) queue(index);
+  if (wait_ != nullptr) wait_->wake();
 }
 
 bool CameraStream::is_starved() const noexcept {

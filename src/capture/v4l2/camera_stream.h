@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CameraStream: the buffers of a camera that runs, which of them the driver has, and which frames
+// CameraStream: the buffers of a queue that runs, which of them the driver has, and which frames
 // hold.
 #pragma once
 
@@ -8,18 +8,21 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/local.h"
 #include "capture/v4l2/camera_buffers.h"
 #include "capture/v4l2/camera_device.h"
+#include "capture/v4l2/camera_wait.h"
 #include "halyard/buffer.h"
 #include "halyard/camera.h"
 #include "halyard/threads.h"
 
 namespace halyard::capture {
 
-/// Shared by the Camera and its frames, which may outlive it. lend() and give_back() are
+/// Shared by the Camera or codec and its frames, which may outlive it. lend() and give_back() are
 /// thread-safe; the others serve one thread at a time, which is that of Camera::next().
 class HALYARD_LOCAL CameraStream : public std::enable_shared_from_this<CameraStream> {
  public:
@@ -27,6 +30,10 @@ class HALYARD_LOCAL CameraStream : public std::enable_shared_from_this<CameraStr
   explicit CameraStream(std::vector<Tensor> images) : images_(std::move(images)) {
     is_held_.resize(images_.size());
   }
+  /// Of a codec. `wait` is woken when a buffer comes back. Where the driver reads the buffers, they
+  /// begin with the caller and return to the caller.
+  CameraStream(std::shared_ptr<CameraWait> wait, bool is_read_by_driver)
+      : is_read_by_driver_(is_read_by_driver), wait_(std::move(wait)) {}
   CameraStream(const CameraStream&) = delete;
   CameraStream& operator=(const CameraStream&) = delete;
   ~CameraStream() { stop(); }
@@ -38,6 +45,9 @@ class HALYARD_LOCAL CameraStream : public std::enable_shared_from_this<CameraStr
   /// Stops the driver and releases its buffers. Frames keep theirs.
   void stop() noexcept;
   bool is_running() const noexcept { return device_ != nullptr; }
+  /// Takes all buffers from the driver, what it was about to fill is lost, and hands those to it
+  /// that no frame holds. Errors: device.
+  Status restart();
   /// Null while it does not run. Thread-safe.
   std::shared_ptr<const CameraDevice> device() const {
     const ForkLock lock(mutex_);
@@ -45,17 +55,25 @@ class HALYARD_LOCAL CameraStream : public std::enable_shared_from_this<CameraStr
   }
   std::uint32_t buffer_count() const noexcept { return static_cast<std::uint32_t>(slots_.size()); }
   /// Whether buffers are mapped because the driver cannot export them, or because they must be.
-  bool is_mapped() const noexcept { return !slots_.empty() && !slots_[0].maps.empty(); }
+  bool is_mapped() const noexcept { return !slots_.empty() && !slots_[0].memory->maps.empty(); }
 
   /// nullopt: no frame is ready. Errors: device.
   Result<std::optional<FilledBuffer>> take();
   /// Hands a buffer that was taken to the driver again. Errors: device.
   Status put_back(std::uint32_t index);
+  /// Hands a buffer with bytes to a driver that reads it, after lend() and until take(). Errors:
+  /// device.
+  Status submit(std::uint32_t index, std::span<const std::size_t> used_bytes,
+                std::chrono::nanoseconds timestamp);
+  /// A buffer that neither the driver nor a lease has; nullopt: none.
+  std::optional<std::uint32_t> free_index() const;
 
   /// The memory of a buffer that was taken, one for each memory plane; until put_back().
-  const std::vector<MappedMemory>& maps(std::uint32_t index) const { return slots_[index].maps; }
+  const std::vector<MappedMemory>& maps(std::uint32_t index) const {
+    return slots_[index].memory->maps;
+  }
   const std::vector<std::shared_ptr<Buffer>>& memory(std::uint32_t index) const {
-    return *slots_[index].memory;
+    return slots_[index].memory->buffers;
   }
   const Tensor& image(std::uint32_t index) const { return images_[index]; }
   bool has_images() const noexcept { return !images_.empty(); }
@@ -69,11 +87,13 @@ class HALYARD_LOCAL CameraStream : public std::enable_shared_from_this<CameraStr
 
  private:
   struct Slot {
-    using Memory = std::vector<std::shared_ptr<Buffer>>;
-    std::shared_ptr<Memory> memory =
-        std::make_shared<Memory>();   ///< exported buffers of the driver
-    std::vector<MappedMemory> maps;   ///< or mapped ones
+    struct Memory {
+      std::vector<std::shared_ptr<Buffer>> buffers;  ///< exported by the driver
+      std::vector<MappedMemory> maps;                ///< or mapped
+    };
+    std::shared_ptr<Memory> memory = std::make_shared<Memory>();
     std::vector<QueuedPlane> planes;  ///< or the caller's
+    bool is_lent = false;             ///< protected by mutex_
   };
   class Lease;
   Status make_slots(const DriverFormat& format, std::uint32_t buffers, bool must_map);
@@ -85,6 +105,8 @@ class HALYARD_LOCAL CameraStream : public std::enable_shared_from_this<CameraStr
   bool is_forked() const noexcept { return fork_generation() != process_; }
 
   const std::uint32_t process_ = fork_generation();
+  const bool is_read_by_driver_ = false;
+  const std::shared_ptr<CameraWait> wait_;
   std::vector<Tensor> images_;
   std::size_t planes_ = 1;  ///< memory planes of the format
   std::uint32_t memory_kind_ = V4L2_MEMORY_MMAP;

@@ -2,7 +2,6 @@
 // An epoll set over a camera, an eventfd and a timerfd.
 #include "capture/v4l2/camera_wait.h"
 
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -33,22 +32,22 @@ Status CameraWait::create() {
   if (!cancel_) return fail_os("camera: no descriptor to wait with", errno);
   timer_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
   if (!timer_) return fail_os("camera: no descriptor to wait with", errno);
-  HALYARD_RETURN_IF_ERROR(add(cancel_.get()));
-  return add(timer_.get());
+  HALYARD_RETURN_IF_ERROR(add(cancel_.get(), EPOLLIN));
+  return add(timer_.get(), EPOLLIN);
 }
 
-Status CameraWait::add(int fd) {
+Status CameraWait::add(int fd, std::uint32_t events) {
   epoll_event event{};
-  event.events = EPOLLIN;
+  event.events = events;
   event.data.fd = fd;
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
     return fail_os("camera: cannot be waited for", errno);
   return {};
 }
 
-Status CameraWait::watch(int camera) {
+Status CameraWait::watch(int camera, std::uint32_t events) {
   camera_ = camera;
-  return add(camera);
+  return add(camera, events);
 }
 
 void CameraWait::unwatch() noexcept {
@@ -61,6 +60,12 @@ void CameraWait::set_timer(std::chrono::milliseconds after) noexcept {
   when.it_value.tv_sec = after.count() / 1000;
   when.it_value.tv_nsec = after.count() % 1000 * 1'000'000;
   ::timerfd_settime(timer_.get(), 0, &when, nullptr);
+}
+
+void CameraWait::wake() noexcept {
+  itimerspec past{};
+  past.it_value.tv_nsec = 1;
+  ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &past, nullptr);
 }
 
 void CameraWait::cancel() noexcept {

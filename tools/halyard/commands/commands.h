@@ -20,6 +20,7 @@ void add_decode(CLI::App& app, Action& action);
 void add_track(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
 void add_val(CLI::App& app, Action& action);
+void add_bench(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_pool(CLI::App& app, Action& action);

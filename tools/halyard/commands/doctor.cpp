@@ -23,6 +23,7 @@
 #include "halyard/image.h"
 #include "halyard/model.h"
 #include "halyard/version.h"
+#include "halyard/video_codec.h"
 #include "input/json_document.h"
 #include "report.h"
 
@@ -163,6 +164,19 @@ void check_cameras(Findings& findings) {
   }
 }
 
+void check_codecs(Findings& findings) {
+  const auto codecs = list_video_codecs();
+  if (codecs.empty())
+    findings.push_back({"codec", "V4L2", false, "none: no /dev/video decodes or encodes"});
+  for (const VideoCodecInfo& info : codecs) {
+    std::string text = info.name + (info.is_encoder ? " encodes:" : " decodes:");
+    for (const auto& coded : info.coded)
+      text.append(" ").append(to_string(coded.codec));
+    findings.push_back({"codec", info.path, info.usable.has_value(),
+                        info.usable ? text : info.usable.error().message()});
+  }
+}
+
 void check_font(Findings& findings) {
   const auto overlay = Overlay::create();
   findings.push_back(
@@ -219,6 +233,7 @@ int examine(bool is_json, bool has_gl) {
   check_images(findings);
   check_video(findings);
   check_cameras(findings);
+  check_codecs(findings);
   check_font(findings);
   check_devices(findings);
   check_environment(findings);

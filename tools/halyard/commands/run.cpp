@@ -15,6 +15,7 @@
 #include "options/out_formats.h"
 #include "options/paths.h"
 #include "options/preset_options.h"
+#include "options/reading_options.h"
 #include "output/result_files.h"
 #include "pipeline.h"
 #include "report.h"
@@ -23,7 +24,7 @@ namespace halyard::tool {
 namespace {
 
 struct RunOptions {
-  std::vector<std::string> inputs;
+  ReadingOptions reading;
   DetectorOptions detector;
   PresetOptions preset;
   bool is_tracking = false;
@@ -34,7 +35,6 @@ struct RunOptions {
   ResultOptions results;
   std::string trace;
   std::size_t in_flight = 4;
-  std::string camera, topic;  // inputs beside those of the command line
   std::string publish;
   std::string on_overload;
   bool is_live = false;
@@ -72,7 +72,7 @@ int check_names(const RunOptions& options) {
 /// No output may overwrite an input or another output.
 int check_paths(const RunOptions& options) {
   PathCheck paths;
-  for (const std::string& input : options.inputs)
+  for (const std::string& input : options.reading.inputs)
     paths.frames("the input", input);
   const DetectorOptions& detector = options.detector;
   paths.model("--model", detector.model)
@@ -191,8 +191,8 @@ std::optional<ResultFiles> make_results(const RunOptions& options, const Pipelin
   for (const auto& path : {options.trace, options.contact_sheet, options.detector.model,
                            options.detector.labels, options.detector.config, options.font})
     context.other_files.push_back(path);
-  context.other_files.insert(context.other_files.end(), options.inputs.begin(),
-                             options.inputs.end());
+  context.other_files.insert(context.other_files.end(), options.reading.inputs.begin(),
+                             options.reading.inputs.end());
   return ResultFiles::create(options.results, context);
 }
 
@@ -202,16 +202,6 @@ OverloadPolicy overload_policy(const RunOptions& options, const Inputs& inputs) 
   if (options.on_overload == "drop") return OverloadPolicy::drop_oldest;
   if (options.on_overload == "wait" || !inputs.is_live()) return OverloadPolicy::wait;
   return OverloadPolicy::drop_oldest;
-}
-
-/// --camera and --topic as inputs. A number is a camera of this machine.
-std::vector<std::string> inputs_of(const RunOptions& options) {
-  std::vector<std::string> out = options.inputs;
-  const std::string& camera = options.camera;
-  const bool is_number = camera.find_first_not_of("0123456789") == std::string::npos;
-  if (!camera.empty()) out.push_back(is_number ? "camera:" + camera : camera);
-  if (!options.topic.empty()) out.push_back("topic:" + options.topic);
-  return out;
 }
 
 /// Reports its own errors.
@@ -230,13 +220,10 @@ int check_options(const RunOptions& options) {
 
 int run(const RunOptions& options) {
   Outputs outputs;
-  if (options.inputs.empty())
-    return report_usage("inputs", "a file, --camera or --topic is needed");
+  if (const int code = check_inputs(options.reading); code != exit_ok) return code;
   if (const int code = check_options(options); code != exit_ok) return code;
-  FrameSourceOptions reading;
-  reading.load.is_cancelled = InterruptGuard::is_requested;
-  auto inputs = Inputs::open(options.inputs, reading);
-  if (!inputs) return report(options.inputs[0], inputs.error());
+  auto inputs = Inputs::open(options.reading.inputs, options.reading.source_options());
+  if (!inputs) return report(options.reading.inputs[0], inputs.error());
   if (const int code = check_image(options, *inputs); code != exit_ok) return code;
   if (auto done = TraceSession::start(options.trace, outputs.trace); !done)
     return report("--trace " + options.trace, done.error());
@@ -315,12 +302,15 @@ void add_run(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* sub = app.add_subcommand("run", "Find objects in images, folders and videos");
   sub->footer(run_examples);
+  add_reading_options(*sub, options->reading);
   sub->add_option(
-      "inputs", options->inputs,
-      "Images, folders, videos, cameras (/dev/video0), http:// or rtsp://, topic:NAME, or - "
-      "for standard input");
-  sub->add_option("--camera", options->camera, "A camera: its number or its path");
-  sub->add_option("--topic", options->topic, "Images that other processes publish");
+         "--speed", options->reading.speed,
+         "Speed at which files are read: 1: their own rate, 2: twice that; default: as fast "
+         "as they are processed")
+      ->check(CLI::Range(1e-3, 1e3));
+  sub->add_flag("--loop", options->reading.loops, "Begin again after the last frame");
+  sub->add_flag("--reconnect", options->reading.reconnects,
+                "Open a lost camera or server again, for ever, with waits of up to 10 s");
   sub->add_option("--on-overload", options->on_overload,
                   "Frames that come too fast: wait, drop the oldest, or skip the network; default: "
                   "drop for cameras and topics, wait for files")
@@ -343,7 +333,7 @@ void add_run(CLI::App& app, Action& action) {
       ->capture_default_str();
   sub->callback([&action, options] {
     action = [options] {
-      options->inputs = inputs_of(*options);
+      options->reading.complete();
       return run(*options);
     };
   });

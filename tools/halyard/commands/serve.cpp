@@ -12,6 +12,7 @@
 #include "options/limit_options.h"
 #include "options/parsed_option.h"
 #include "options/preset_options.h"
+#include "options/reading_options.h"
 #include "report.h"
 #include "serve/live_input.h"
 #include "serve/live_pipeline.h"
@@ -21,7 +22,7 @@ namespace halyard::tool {
 namespace {
 
 struct ServeOptions {
-  std::vector<std::string> inputs;
+  ReadingOptions reading;
   DetectorOptions detector;
   PresetOptions preset;
   bool is_tracking = false;
@@ -56,6 +57,7 @@ std::optional<std::string> token_of(const ServeOptions& options) {
 }
 
 int check_serve_options(const ServeOptions& options) {
+  if (const int code = check_inputs(options.reading); code != exit_ok) return code;
   const bool has_token = !options.token.empty() || !options.token_file.empty();
   if (!options.listen.is_loopback() && !has_token)
     return report_usage("--listen " + options.listen.text(),
@@ -176,10 +178,8 @@ int serve(const ServeOptions& options) {
   detecting.mask_rule.reset();  // masks are drawn from prototypes
   auto model = open_model(detecting);
   if (!model) return exit_failure;
-  FrameSourceOptions reading;
-  reading.load.is_cancelled = InterruptGuard::is_requested;
-  auto source = open_live_input(options.inputs, reading, !options.is_once);
-  if (!source) return report(shown_name(options.inputs[0]), source.error());
+  auto source = open_live_input(options.reading.inputs, options.reading.source_options());
+  if (!source) return report(shown_name(options.reading.inputs[0]), source.error());
   const LiveSource shown{source->name, options.is_tracking, gives_masks(*model), model->labels};
   LiveControls controls;
   controls.score = model->decoder->options().score_threshold;
@@ -197,10 +197,12 @@ constexpr const char* serve_examples =
     "thresholds.\n"
     "Only programs of this machine reach it unless --listen names another address; then a token "
     "is\n"
-    "needed. Files are shown at their own speed, again and again.\n"
+    "needed. Files are shown at their own speed, again and again; a camera or server that is lost "
+    "is\n"
+    "opened again.\n"
     "\n"
     "Examples:\n"
-    "  halyard serve --model yolov8n.onnx /dev/video0\n"
+    "  halyard serve --model yolov8n.onnx --camera 0\n"
     "  halyard serve --model boats.onnx harbour.mp4 --track\n"
     "  halyard serve --model yolov8n.onnx rtsp://camera/live --listen 0.0.0.0:8443 \\\n"
     "    --token-file token.txt --cert board.pem --key board.key\n"
@@ -238,9 +240,7 @@ void add_serve(CLI::App& app, Action& action) {
   auto options = std::make_shared<ServeOptions>();
   CLI::App* sub = app.add_subcommand("serve", "Show what a model finds, live, in a browser");
   sub->footer(serve_examples);
-  sub->add_option("inputs", options->inputs,
-                  "A camera (/dev/video0), images, folders, videos, http://, rtsp:// or topic:NAME")
-      ->required();
+  add_reading_options(*sub, options->reading);
   DetectorOptions& detector = options->detector;
   add_model_options(*sub, detector);
   add_preset_options(*sub, options->preset, "hal's input, score 0.25, IoU 0.45");
@@ -253,7 +253,15 @@ void add_serve(CLI::App& app, Action& action) {
   sub->add_option("--font", options->painting.font, "Font file for labels");
   add_server_options(*sub, *options);
   add_limit_options(*sub);
-  sub->callback([&action, options] { action = [options] { return serve(*options); }; });
+  sub->callback([&action, options] {
+    action = [options] {
+      options->reading.complete();
+      options->reading.speed = 1;
+      options->reading.loops = !options->is_once;
+      options->reading.reconnects = true;
+      return serve(*options);
+    };
+  });
 }
 
 }  // namespace halyard::tool

@@ -191,7 +191,7 @@ void add_model_options(CLI::App& sub, ModelRun& model) {
   sub.add_option("-m,--model", detector.model, "Run a model: .onnx, .tflite or .xml");
   sub.add_option("--images", model.images, "Folder of the images that the ground truth names");
   sub.add_option("--labels", detector.labels, "Class names, one a line; default: the model's own");
-  sub.add_option("--config", detector.config, "Description of the outputs (.json, .yaml)");
+  add_config_option(sub, detector);
   model.preset.preset = Preset::ultralytics_val();
   add_preset_options(sub, model.preset, "ultralytics-val");
   add_engine_options(sub, detector.engine);

@@ -28,6 +28,24 @@ Status check_engine(const Engine& engine) {
   return {};
 }
 
+PipelineModel make_model(Engine engine, Decoder decoder, const DetectorOptions& options) {
+  PipelineModel out;
+  out.name = options.model;
+  out.engine = std::make_shared<Engine>(std::move(engine));
+  out.decoder = std::make_shared<const Decoder>(std::move(decoder));
+  out.preset = options.preset;
+  out.mask_rule = options.mask_rule;
+  return out;
+}
+
+constexpr const char* engine_names = "openvino, onnxruntime, tflite, or a plugin's name; default: ";
+
+void add_device_options(CLI::App& sub, EngineOptions& engine) {
+  sub.add_option("--device", engine.device, "Device of the engine")->capture_default_str();
+  sub.add_option("--threads", engine.threads, "Inference threads; 0: the engine's choice")
+      ->check(CLI::Range(0, 1024));
+}
+
 /// The names of --labels, of the description, or of the file. Reports its own errors.
 bool find_labels(const DetectorOptions& options, PipelineModel& model) {
   model.labels = model.decoder->description().labels;
@@ -45,17 +63,33 @@ bool find_labels(const DetectorOptions& options, PipelineModel& model) {
 
 void add_engine_options(CLI::App& sub, EngineOptions& engine) {
   sub.add_option("--engine", engine.engine,
-                 "openvino, onnxruntime, tflite, or a plugin's name; default: the first that opens "
-                 "the model");
-  sub.add_option("--device", engine.device, "Device of the engine")->capture_default_str();
-  sub.add_option("--threads", engine.threads, "Inference threads; 0: the engine's choice")
-      ->check(CLI::Range(0, 1024));
+                 std::string(engine_names) + "the first that opens the model");
+  add_device_options(sub, engine);
+}
+
+void add_engine_options(CLI::App& sub, EngineOptions& engine, std::vector<std::string>& names) {
+  sub.add_option("--engine", names,
+                 std::string(engine_names) +
+                     "all that read the model; for several, give the option several times")
+      ->allow_extra_args(false);
+  add_device_options(sub, engine);
+}
+
+void add_config_option(CLI::App& sub, DetectorOptions& options) {
+  sub.add_option("--config", options.config, "Description of the outputs (.json, .yaml)");
 }
 
 void add_model_options(CLI::App& sub, DetectorOptions& options) {
   sub.add_option("-m,--model", options.model, "Model file: .onnx, .tflite or .xml")->required();
   sub.add_option("--labels", options.labels, "Class names, one a line; default: the model's own");
-  sub.add_option("--config", options.config, "Description of the outputs (.json, .yaml)");
+  add_config_option(sub, options);
+}
+
+Result<PipelineModel> load_model(const DetectorOptions& options) {
+  HALYARD_TRY(auto engine, Engine::open(options.model, options.engine));
+  HALYARD_RETURN_IF_ERROR(check_engine(engine));
+  HALYARD_TRY(auto decoder, make_decoder(engine, options));
+  return make_model(std::move(engine), std::move(decoder), options);
 }
 
 std::optional<PipelineModel> open_model(const DetectorOptions& options) {
@@ -69,12 +103,7 @@ std::optional<PipelineModel> open_model(const DetectorOptions& options) {
            decoder.error());
     return std::nullopt;
   }
-  PipelineModel out;
-  out.name = options.model;
-  out.engine = std::make_shared<Engine>(*std::move(engine));
-  out.decoder = std::make_shared<const Decoder>(*std::move(decoder));
-  out.preset = options.preset;
-  out.mask_rule = options.mask_rule;
+  PipelineModel out = make_model(*std::move(engine), *std::move(decoder), options);
   if (!find_labels(options, out)) return std::nullopt;
   return out;
 }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "halyard/model.h"
 #include "halyard/pipeline.h"
@@ -17,6 +18,8 @@ namespace halyard::tool {
 
 /// `--engine`, `--device` and `--threads`, for commands that run a network.
 void add_engine_options(CLI::App& sub, EngineOptions& engine);
+/// The same for commands that run it in several engines: `--engine` may be given several times.
+void add_engine_options(CLI::App& sub, EngineOptions& engine, std::vector<std::string>& names);
 
 struct DetectorOptions {
   std::string model;
@@ -31,7 +34,15 @@ struct DetectorOptions {
 /// `--model`, which is required, `--labels` and `--config`, for commands that follow a model.
 void add_model_options(CLI::App& sub, DetectorOptions& options);
 
-/// Reports its own errors, with the option's name. Nullopt on failure.
+/// `--config`.
+void add_config_option(CLI::App& sub, DetectorOptions& options);
+
+/// Opens the model without labels. Errors: those of Engine::open(), ModelDescription::from_file()
+/// and Decoder::create(); unsupported (not one input, an image).
+Result<PipelineModel> load_model(const DetectorOptions& options);
+
+/// As load_model(), with labels. Reports its own errors, with the option's name. Nullopt on
+/// failure.
 std::optional<PipelineModel> open_model(const DetectorOptions& options);
 
 /// Whether the model has instance masks.

@@ -10,7 +10,7 @@ namespace halyard::tool {
 Result<Inputs> Inputs::open(std::vector<std::string> paths, const FrameSourceOptions& options) {
   Inputs inputs(std::move(paths), options);
   if (inputs.paths_.size() > 1) {
-    inputs.total_ = inputs.paths_.size();
+    inputs.play_list();
     inputs.rate_ = options.picture_rate;
     return inputs;
   }
@@ -20,6 +20,13 @@ Result<Inputs> Inputs::open(std::vector<std::string> paths, const FrameSourceOpt
   const double rate = inputs.source_->rate;
   inputs.rate_ = rate > 0 ? rate : options.picture_rate;
   return inputs;
+}
+
+// A single image has no speed and no loop of its own.
+void Inputs::play_list() {
+  loops_ = std::exchange(options_.loops, false);
+  if (!loops_) total_ = paths_.size();
+  if (options_.speed > 0) pacer_.emplace(std::exchange(options_.speed, 0));
 }
 
 Status Inputs::advance() {
@@ -37,7 +44,11 @@ Status Inputs::advance() {
 Result<std::optional<Frame>> Inputs::next() {
   while (true) {
     if (!source_) {
-      if (opened_ == paths_.size()) return std::optional<Frame>{};
+      if (opened_ == paths_.size()) {
+        if (!loops_ || frames_ == frames_before_pass_) return std::optional<Frame>{};
+        opened_ = 0;
+        frames_before_pass_ = frames_;
+      }
       HALYARD_RETURN_IF_ERROR(advance());
     }
     auto frame = source_->next();
@@ -50,11 +61,19 @@ Result<std::optional<Frame>> Inputs::next() {
       source_.reset();
       continue;
     }
-    (*frame)->index = frames_++;
-    (*frame)->timestamp += offset_;
-    last_ = (*frame)->timestamp;
-    return frame;
+    return timed(**std::move(frame));
   }
+}
+
+// Numbers and times of several inputs count over all of them.
+Result<std::optional<Frame>> Inputs::timed(Frame frame) {
+  if (paths_.size() > 1) frame.index = frames_;
+  ++frames_;
+  frame.timestamp += offset_;
+  last_ = frame.timestamp;
+  if (pacer_ && !pacer_->wait(last_, options_.load.is_cancelled))
+    return make_error(Errc::cancelled, "input: the caller asked to stop");
+  return std::optional<Frame>(std::move(frame));
 }
 
 }  // namespace halyard::tool

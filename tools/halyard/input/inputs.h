@@ -18,8 +18,8 @@ namespace halyard::tool {
 /// Only one stage may read it at a time.
 class Inputs {
  public:
-  /// Opens the first input. With several inputs, next() reports one that cannot be opened. Errors:
-  /// as PipelineSource::open().
+  /// Opens the first input. With several inputs, next() reports one that cannot be opened; speed
+  /// and loops are of the whole list. Errors: as PipelineSource::open().
   static Result<Inputs> open(std::vector<std::string> paths, const FrameSourceOptions& options);
 
   /// The next frame, counted and timed over all inputs; nullopt at the end. An error concerns one
@@ -38,13 +38,18 @@ class Inputs {
 
  private:
   Inputs(std::vector<std::string> paths, FrameSourceOptions options)
-      : paths_(std::move(paths)), options_(options) {}
+      : paths_(std::move(paths)), options_(std::move(options)) {}
+  void play_list();
   Status advance();
+  Result<std::optional<Frame>> timed(Frame frame);
   std::vector<std::string> paths_;
   FrameSourceOptions options_;
   std::optional<PipelineSource> source_;
   std::size_t opened_ = 0;
   std::size_t frames_ = 0;
+  bool loops_ = false;
+  std::size_t frames_before_pass_ = 0;  // with loops_
+  std::optional<FramePacer> pacer_;
   std::chrono::nanoseconds offset_{0};  // of the current source's clock
   std::chrono::nanoseconds last_{0};
   std::optional<std::size_t> total_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns tensors into encoder frames, with or without a copy.
-#include "capture/ffmpeg/encoder_frame.h"
+#include "capture/encode/encoder_frame.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FFmpeg's callbacks. The MP4 muxer opens its file a second time to move the index to the front; it
 // gets a reader of the same descriptor.
-#include "capture/ffmpeg/video_file.h"
+#include "capture/encode/video_file.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
 

@@ -11,10 +11,10 @@
 
 #include "base/local.h"
 #include "base/text/format_error.h"
+#include "capture/encode/frame_encoder.h"
+#include "capture/encode/video_file.h"
 #include "capture/ffmpeg/display_matrix.h"
-#include "capture/ffmpeg/encoder_frame.h"
 #include "capture/ffmpeg/ffmpeg.h"
-#include "capture/ffmpeg/video_file.h"
 #include "capture/image_source.h"
 #include "capture/source.h"
 #include "halyard/trace.h"
@@ -26,6 +26,8 @@ using capture::ffmpeg;
 
 constexpr int max_side = 16384;
 constexpr double max_rate = 1000;
+constexpr std::int64_t max_bitrate = 1'000'000'000;
+constexpr int max_key_interval = 100'000;
 constexpr int largest_time_base = 60000;  // MPEG-4 keeps time in 16 bits
 
 constexpr std::array<std::string_view, 4> extensions = {"mp4", "mkv", "mov", "avi"};
@@ -36,18 +38,6 @@ const char* container_name(const std::string& path) {
   const auto* const known = std::ranges::find(extensions, capture::extension_of(path));
   if (known == extensions.end()) return nullptr;
   return containers[static_cast<std::size_t>(known - extensions.begin())];
-}
-
-const AVCodec* available_encoder() {
-  const AVCodec* encoder = ffmpeg().avcodec_find_encoder_by_name("libx264");
-  return encoder != nullptr ? encoder : ffmpeg().avcodec_find_encoder(AV_CODEC_ID_MPEG4);
-}
-
-bool takes_nv12(const AVCodec& encoder) {
-  for (const AVPixelFormat* f = encoder.pix_fmts; f != nullptr && *f != AV_PIX_FMT_NONE; ++f) {
-    if (*f == AV_PIX_FMT_NV12) return true;
-  }
-  return false;
 }
 
 Status check_request(const std::string& path, Size size, double rate) {
@@ -68,18 +58,30 @@ Status check_request(const std::string& path, Size size, double rate) {
   return {};
 }
 
+Status check_coding(const VideoWriterOptions& options) {
+  if (options.bitrate < 0 || options.bitrate > max_bitrate) {
+    return fail(Errc::invalid_argument, "bitrate must be 0 to 1e9", "{}", options.bitrate);
+  }
+  if (options.key_interval < 0 || options.key_interval > max_key_interval) {
+    return fail(Errc::invalid_argument, "key_interval must be 0 to 1e5", "{}",
+                options.key_interval);
+  }
+  return {};
+}
+
 }  // namespace
 
 struct HALYARD_LOCAL VideoWriter::Impl {
   std::string path;
   Size size;
   AVRational time_base{1, 25};
-  const AVCodec* codec = nullptr;
+  VideoWriterOptions options;
+  std::string encoder_name;
   std::unique_ptr<capture::VideoFile> file;  // outlives the muxer, which writes to it
   capture::OutputPtr output;
-  capture::CodecPtr encoder;  // opened with the format and colours of the first frame
+  std::unique_ptr<capture::FrameEncoder> encoder;  // opened with the first frame's format, colours
   capture::PacketPtr packet;
-  capture::EncoderInput input;
+  AVColorRange color_range = AVCOL_RANGE_UNSPECIFIED;
   Orientation orientation;  // of the first image
   std::int64_t frames = 0;
   std::optional<Error> failed;  // first failure of the file or encoder; later calls return it
@@ -112,39 +114,24 @@ Status VideoWriter::Impl::open_file() {
 }
 
 Status VideoWriter::Impl::open_encoder(const Tensor& first) {
-  input.width = size.width + size.width % 2;
-  input.height = size.height + size.height % 2;
-  const bool nv12 = first.format() == PixelFormat::nv12 && takes_nv12(*codec);
-  input.format = nv12 ? AV_PIX_FMT_NV12 : AV_PIX_FMT_YUV420P;
-  encoder.reset(ffmpeg().avcodec_alloc_context3(codec));
-  if (!encoder) return fail(Errc::no_memory, "video: encoder cannot be allocated", "{}", path);
-  encoder->width = input.width;
-  encoder->height = input.height;
-  encoder->pix_fmt = input.format;
-  encoder->time_base = time_base;
-  encoder->framerate = av_inv_q(time_base);
-  capture::set_colorimetry(*encoder, first.colorimetry());
-  if (codec->id == AV_CODEC_ID_MPEG4) {
-    encoder->flags |= AV_CODEC_FLAG_QSCALE;
-    encoder->global_quality = 3 * FF_QP2LAMBDA;
-  } else {
-    ffmpeg().av_opt_set(encoder->priv_data, "preset", "veryfast", 0);
-    ffmpeg().av_opt_set(encoder->priv_data, "crf", "20", 0);
-  }
-  // AVI has no presentation times, so frames must be stored in display order.
-  if (capture::extension_of(path) == "avi") encoder->max_b_frames = 0;
-  if ((output->oformat->flags & AVFMT_GLOBALHEADER) != 0) {
-    encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
-  }
-  const int opened = ffmpeg().avcodec_open2(encoder.get(), codec, nullptr);
-  if (opened < 0) return wrong("video: encoder refuses the size or rate", opened);
+  capture::EncoderRequest request;
+  request.path = path;
+  request.width = size.width + size.width % 2;
+  request.height = size.height + size.height % 2;
+  request.prefers_nv12 = first.format() == PixelFormat::nv12;
+  request.colorimetry = first.colorimetry();
+  request.time_base = time_base;
+  request.has_global_header = (output->oformat->flags & AVFMT_GLOBALHEADER) != 0;
+  request.has_display_order = capture::extension_of(path) == "avi";  // it has no times of its own
+  request.options = options;
+  HALYARD_TRY(encoder, capture::open_encoder(encoder_name, request));
   AVStream* stream = ffmpeg().avformat_new_stream(output.get(), nullptr);
   if (stream == nullptr)
     return fail(Errc::no_memory, "video: stream cannot be allocated", "{}", path);
   stream->time_base = time_base;
-  stream->avg_frame_rate = encoder->framerate;
-  const int copied = ffmpeg().avcodec_parameters_from_context(stream->codecpar, encoder.get());
-  if (copied < 0) return wrong("video: encoder cannot be described", copied);
+  stream->avg_frame_rate = av_inv_q(time_base);
+  HALYARD_RETURN_IF_ERROR(encoder->describe(*stream->codecpar));
+  color_range = stream->codecpar->color_range;
   orientation = first.orientation();
   HALYARD_RETURN_IF_ERROR(describe_orientation(*stream));
   return write_header();
@@ -152,7 +139,8 @@ Status VideoWriter::Impl::open_encoder(const Tensor& first) {
 
 Status VideoWriter::Impl::describe_orientation(AVStream& stream) const {
   if (orientation == Orientation{}) return {};
-  const auto matrix = capture::matrix_of(orientation, {input.width, input.height});
+  const auto matrix =
+      capture::matrix_of(orientation, {encoder->input().width, encoder->input().height});
 #if LIBAVFORMAT_VERSION_MAJOR >= 61
   AVPacketSideData* const data = ffmpeg().av_packet_side_data_new(
       &stream.codecpar->coded_side_data, &stream.codecpar->nb_coded_side_data,
@@ -190,16 +178,14 @@ Status VideoWriter::Impl::write_header() {
 
 // Encodes a frame; null drains the encoder.
 Status VideoWriter::Impl::encode(const AVFrame* frame) {
-  const int sent = ffmpeg().avcodec_send_frame(encoder.get(), frame);
-  if (sent < 0) return wrong("video: frame cannot be encoded", sent);
+  HALYARD_RETURN_IF_ERROR(encoder->send(frame));
   for (;;) {
-    const int got = ffmpeg().avcodec_receive_packet(encoder.get(), packet.get());
-    if (got == AVERROR(EAGAIN) || got == AVERROR_EOF) break;
-    if (got < 0) return wrong("video: frame cannot be encoded", got);
+    HALYARD_TRY(const bool is_there, encoder->receive(*packet));
+    if (!is_there) break;
     AVStream* stream = output->streams[0];
     packet->stream_index = stream->index;
     packet->duration = 1;  // in the encoder's time base; some containers need it for the last frame
-    ffmpeg().av_packet_rescale_ts(packet.get(), encoder->time_base, stream->time_base);
+    ffmpeg().av_packet_rescale_ts(packet.get(), time_base, stream->time_base);
     const int written = ffmpeg().av_interleaved_write_frame(output.get(), packet.get());
     if (written < 0) return wrong("video file cannot be written", written);
   }
@@ -211,9 +197,9 @@ Status VideoWriter::Impl::encode_image(const Tensor& image) {
   HALYARD_RETURN_IF_ERROR(capture::check_encodable(image));
   HALYARD_RETURN_IF_ERROR(check_orientation(image));
   if (!encoder) HALYARD_RETURN_IF_ERROR(open_encoder(image));
-  HALYARD_TRY(const capture::FramePtr frame, capture::encoder_frame(image, input));
+  HALYARD_TRY(const capture::FramePtr frame, capture::encoder_frame(image, encoder->input()));
   frame->pts = frames;
-  frame->color_range = encoder->color_range;
+  frame->color_range = color_range;
   HALYARD_RETURN_IF_ERROR(encode(frame.get()));
   ++frames;
   return {};
@@ -232,23 +218,27 @@ VideoWriter::VideoWriter(VideoWriter&&) noexcept = default;
 VideoWriter& VideoWriter::operator=(VideoWriter&&) noexcept = default;
 VideoWriter::~VideoWriter() = default;
 
+std::string_view VideoWriter::encoder() const noexcept {
+  return impl_->encoder_name;
+}
+
 std::span<const std::string_view> VideoWriter::extensions() noexcept {
   return halyard::extensions;
 }
 
-Result<VideoWriter> VideoWriter::create(const std::string& path, Size size, double rate) {
+Result<VideoWriter> VideoWriter::create(const std::string& path, Size size, double rate,
+                                        const VideoWriterOptions& options) {
   trace::Span span("capture.create_video");
   span.arg("width", size.width).arg("height", size.height).arg("rate", rate);
   HALYARD_RETURN_IF_ERROR(check_request(path, size, rate));
+  HALYARD_RETURN_IF_ERROR(check_coding(options));
   HALYARD_RETURN_IF_ERROR(capture::load_ffmpeg());
   auto impl = std::make_unique<Impl>();
   impl->path = path;
   impl->size = size;
   impl->time_base = av_inv_q(ffmpeg().av_d2q(rate, largest_time_base));
-  impl->codec = available_encoder();
-  if (impl->codec == nullptr) {
-    return fail(Errc::unsupported, "video: this FFmpeg has neither libx264 nor mpeg4");
-  }
+  impl->options = options;
+  HALYARD_TRY(impl->encoder_name, capture::choose_encoder(options.encoder));
   if (impl->time_base.num <= 0 || impl->time_base.den <= 0) {
     return fail(Errc::invalid_argument, "rate is too small", "{}", rate);
   }
