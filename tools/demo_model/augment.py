@@ -13,13 +13,13 @@ PAD = 114
 MAX_BOXES = 40
 
 
-def letterbox(image):
-    """Scale into SIZE x SIZE; returns (image, scale, left, top)."""
+def letterbox(image, size=SIZE):
+    """Scale into size x size; returns (image, scale, left, top)."""
     h, w = image.shape[:2]
-    r = min(SIZE / w, SIZE / h)
+    r = min(size / w, size / h)
     nw, nh = max(1, round(w * r)), max(1, round(h * r))
-    left, top = (SIZE - nw) // 2, (SIZE - nh) // 2
-    out = np.full((SIZE, SIZE, 3), PAD, np.uint8)
+    left, top = (size - nw) // 2, (size - nh) // 2
+    out = np.full((size, size, 3), PAD, np.uint8)
     out[top:top + nh, left:left + nw] = cv2.resize(image, (nw, nh),
                                                    interpolation=cv2.INTER_LINEAR)
     return out, r, left, top

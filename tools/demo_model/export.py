@@ -87,22 +87,24 @@ class OnnxOps:
         """k x k maximum, stride 1, same size."""
         return self.node("MaxPool", [x], kernel_shape=[k, k], strides=[1, 1], pads=[k // 2] * 4)
 
+    def mean(self, x):
+        """Mean over rows and columns, kept as a map of one cell."""
+        return self.node("GlobalAveragePool", [x])
+
     def reshape(self, x, shape, name):
         """Reshape to a constant shape (-1: what is left)."""
         return self.node("Reshape", [x, self.const(name + ".shape", np.array(shape, np.int64))],
                          name=name)
 
 
-def decode(ops, heads):
-    """Nodes from the head maps to output0; all named "decode..."."""
-    points, strides = anchor_points()
-    total = len(strides)
-    flat = [ops.reshape(ops.node("Concat", [b, c], name=f"decode.cat{k}", axis=1),
-                        [1, 4 * BINS + CLASSES, -1], f"decode.flat{k}")
-            for k, (b, c) in enumerate(heads)]
-    every = ops.node("Concat", flat, name="decode.levels", axis=2)
-    sizes = ops.const("decode.split_sizes", np.array([4 * BINS, CLASSES], np.int64))
-    box, cls = ops.node("Split", [every, sizes], outputs=2, name="decode.split", axis=1)
+def levels_of(ops, maps, channels, name):
+    """Maps of all levels as one [1, channels, 2100]."""
+    flat = [ops.reshape(m, [1, channels, -1], f"{name}.flat{k}") for k, m in enumerate(maps)]
+    return ops.node("Concat", flat, name=f"{name}.levels", axis=2)
+
+
+def distances(ops, box, total):
+    """Distances [1,2,total] in strides to left and top, and to right and bottom."""
     box = ops.reshape(box, [1, 4, BINS, total], "decode.bins")
     box = ops.node("Transpose", [box], name="decode.transpose", perm=[0, 2, 1, 3])
     box = ops.node("Softmax", [box], name="decode.softmax", axis=1)
@@ -111,38 +113,79 @@ def decode(ops, heads):
                    kernel_shape=[1, 1])
     box = ops.reshape(box, [1, 4, total], "decode.ltrb")
     two = ops.const("decode.halves", np.array([2, 2], np.int64))
-    lt, rb = ops.node("Split", [box, two], outputs=2, name="decode.sides", axis=1)
-    grid = (np.array(points) / np.array(strides)[:, None]).T[None].astype(np.float32)
-    anchors = ops.const("decode.anchors", grid)
+    return ops.node("Split", [box, two], outputs=2, name="decode.sides", axis=1)
+
+
+def upright(ops, lt, rb, anchors):
+    """Centre and size in strides of boxes whose sides are the image's."""
     low = ops.node("Sub", [anchors, lt], name="decode.low")
     high = ops.node("Add", [anchors, rb], name="decode.high")
     total_xy = ops.node("Add", [low, high], name="decode.sum")
     centre = ops.node("Div", [total_xy, ops.const("decode.two", np.array(2, np.float32))],
                       name="decode.centre")
-    size = ops.node("Sub", [high, low], name="decode.size")
+    return centre, ops.node("Sub", [high, low], name="decode.size")
+
+
+def rotated(ops, lt, rb, anchors, angle):
+    """Centre and size in strides of boxes at an angle [1,1,total] in radians."""
+    size = ops.node("Add", [lt, rb], name="decode.size")
+    gap = ops.node("Sub", [rb, lt], name="decode.gap")
+    gap = ops.node("Div", [gap, ops.const("decode.two", np.array(2, np.float32))],
+                   name="decode.middle")
+    one = ops.const("decode.ones", np.array([1, 1], np.int64))
+    x, y = ops.node("Split", [gap, one], outputs=2, name="decode.axes", axis=1)
+    c = ops.node("Cos", [angle], name="decode.cos")
+    s = ops.node("Sin", [angle], name="decode.sin")
+    times = lambda a, b, name: ops.node("Mul", [a, b], name="decode." + name)
+    u = ops.node("Sub", [times(x, c, "xc"), times(y, s, "ys")], name="decode.u")
+    v = ops.node("Add", [times(x, s, "xs"), times(y, c, "yc")], name="decode.v")
+    moved = ops.node("Concat", [u, v], name="decode.uv", axis=1)
+    return ops.node("Add", [anchors, moved], name="decode.centre"), size
+
+
+def decode(ops, heads, classes=CLASSES, extra=None, angle=None):
+    """Nodes from the head maps to output0; all named "decode...".
+
+    extra: values [1,N,2100] below the classes; angle: that of rotated boxes, itself the last.
+    """
+    points, strides = anchor_points()
+    total = len(strides)
+    flat = [ops.reshape(ops.node("Concat", [b, c], name=f"decode.cat{k}", axis=1),
+                        [1, 4 * BINS + classes, -1], f"decode.flat{k}")
+            for k, (b, c) in enumerate(heads)]
+    every = ops.node("Concat", flat, name="decode.levels", axis=2)
+    sizes = ops.const("decode.split_sizes", np.array([4 * BINS, classes], np.int64))
+    box, cls = ops.node("Split", [every, sizes], outputs=2, name="decode.split", axis=1)
+    lt, rb = distances(ops, box, total)
+    grid = (np.array(points) / np.array(strides)[:, None]).T[None].astype(np.float32)
+    anchors = ops.const("decode.anchors", grid)
+    centre, size = rotated(ops, lt, rb, anchors, angle) if angle else \
+        upright(ops, lt, rb, anchors)
     xywh = ops.node("Concat", [centre, size], name="decode.xywh", axis=1)
     scale = ops.const("decode.strides", np.array(strides, np.float32)[None])
     xywh = ops.node("Mul", [xywh, scale], name="decode.pixels")
     probs = ops.node("Sigmoid", [cls], name="decode.sigmoid")
-    ops.nodes.append(helper.make_node("Concat", [xywh, probs], ["output0"], name="decode.output",
-                                      axis=1))
+    rows = [xywh, probs] + [v for v in (extra, angle) if v]
+    ops.nodes.append(helper.make_node("Concat", rows, ["output0"], name="decode.output", axis=1))
+
+
+def finish(ops, outputs, metadata, size=SIZE):
+    """Checked model of the nodes; outputs: shapes by name."""
+    info = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    graph = helper.make_graph(ops.nodes, "harbour", [info("images", [1, 3, size, size])],
+                              [info(*item) for item in outputs.items()], ops.constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8,
+                              producer_name="halyard demo_model")
+    helper.set_model_props(model, metadata)
+    onnx.checker.check_model(model, full_check=True)
+    return model
 
 
 def build(weights):
     """ONNX model of a weights dict (see train.py)."""
     ops = OnnxOps(weights)
     decode(ops, network(ops, "images"))
-    count = len(anchor_points()[1])
-    graph = helper.make_graph(
-        ops.nodes, "harbour",
-        [helper.make_tensor_value_info("images", TensorProto.FLOAT, [1, 3, SIZE, SIZE])],
-        [helper.make_tensor_value_info("output0", TensorProto.FLOAT, [1, 4 + CLASSES, count])],
-        ops.constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8,
-                              producer_name="halyard demo_model")
-    helper.set_model_props(model, METADATA)
-    onnx.checker.check_model(model, full_check=True)
-    return model
+    return finish(ops, {"output0": [1, 4 + CLASSES, len(anchor_points()[1])]}, METADATA)
 
 
 def compare(path, weights, seed=0):

@@ -39,7 +39,8 @@ def assign(scores, boxes, points, gt_boxes, gt_labels, gt_mask):
     """Task-aligned assignment.
 
     scores [B,A,C] probabilities, boxes [B,A,4]; gt_* [B,M,...], gt_mask 0/1.
-    Returns (target boxes [B,A,4], target scores [B,A,C], positive [B,A]).
+    Returns (target boxes [B,A,4], target scores [B,A,C], positive [B,A], index [B,A]
+    of the ground truth).
     """
     half = tf.maximum((gt_boxes[..., 2:] - gt_boxes[..., :2]) / 2.0, 5.0)
     centre = (gt_boxes[..., 2:] + gt_boxes[..., :2]) / 2.0
@@ -62,7 +63,7 @@ def assign(scores, boxes, points, gt_boxes, gt_labels, gt_mask):
     target_boxes = tf.gather(gt_boxes, index, batch_dims=1)
     label = tf.gather(gt_labels, index, batch_dims=1)
     target_scores = tf.one_hot(label, CLASSES) * (quality * positive)[..., None]
-    return target_boxes, target_scores, positive
+    return target_boxes, target_scores, positive, index
 
 
 def dfl(dist_logits, target):
@@ -78,7 +79,7 @@ def dfl(dist_logits, target):
 
 def detection_loss(dist_logits, cls_logits, boxes, points, strides, gt):
     """Total loss and its parts [cls, box, dfl]; gt = (boxes, labels, mask)."""
-    target_boxes, target_scores, positive = [tf.stop_gradient(v) for v in assign(
+    target_boxes, target_scores, positive, _ = [tf.stop_gradient(v) for v in assign(
         tf.sigmoid(tf.stop_gradient(cls_logits)), tf.stop_gradient(boxes), points, *gt)]
     norm = tf.maximum(tf.reduce_sum(target_scores), 1.0)
     bce = tf.nn.sigmoid_cross_entropy_with_logits(target_scores, cls_logits)

@@ -31,31 +31,36 @@ def nms(boxes, scores, limit):
 
 
 def detections(output, score=0.001, iou=0.6, most=100):
-    """Detections of one output [4+C, A]: boxes [N,4], scores [N], classes [N].
+    """Detections of one output [4+C, A]: boxes [N,4], scores [N], classes [N]."""
+    return chosen(output[:4], output[4:], score, iou, most)[1:]
 
-    One class per anchor (the best), suppression per class.
+
+def chosen(places, probs, score=0.001, iou=0.6, most=100):
+    """Detections of centres and sizes [4, A] and probabilities [C, A].
+
+    Anchors [N], boxes [N,4], scores [N], classes [N]. One class per anchor (the best),
+    suppression per class.
     """
-    probs = output[4:]
     cls = probs.argmax(0)
     best = probs.max(0)
     pick = np.nonzero(best > score)[0]
     pick = pick[np.argsort(-best[pick], kind="stable")][:1000]
-    cx, cy, w, h = output[:4, pick]
+    cx, cy, w, h = places[:, pick]
     boxes = np.stack([cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2], 1)
     kept = []
     for c in np.unique(cls[pick]):
         mine = np.nonzero(cls[pick] == c)[0]
         kept.extend(mine[nms(boxes[mine], best[pick][mine], iou)])
     kept = np.array(sorted(kept, key=lambda i: -best[pick][i])[:most], int)
-    return boxes[kept], best[pick][kept], cls[pick][kept]
+    return pick[kept], boxes[kept], best[pick][kept], cls[pick][kept]
 
 
-def _match(found, truth, threshold):
-    """True-positive flags of one image's boxes of one class, best score first."""
+def _match(found, truth, threshold, similarity):
+    """True-positive flags of one image's finds of one class, best score first."""
     hit = np.zeros(len(found), bool)
     if not len(truth) or not len(found):
         return hit
-    iou = iou_matrix(found, truth)
+    iou = similarity(found, truth)
     taken = np.zeros(len(truth), bool)
     for i in range(len(found)):
         free = np.where(taken, -1.0, iou[i])
@@ -65,9 +70,12 @@ def _match(found, truth, threshold):
     return hit
 
 
-def average_precision(found, truth, cls, threshold):
+def average_precision(found, truth, cls, threshold, similarity=iou_matrix):
     """AP of one class; found: list of (boxes, scores, classes) per image,
-    truth: list of (boxes, classes). NaN when the class has no truth."""
+    truth: list of (boxes, classes). NaN when the class has no truth.
+
+    Boxes may be rows of anything that `similarity` compares, all finds with all truths.
+    """
     scores, hits, total = [], [], 0
     for (boxes, conf, kinds), (gt, gt_kinds) in zip(found, truth):
         mine = kinds == cls
@@ -75,7 +83,7 @@ def average_precision(found, truth, cls, threshold):
         gt = gt[gt_kinds == cls]
         total += len(gt)
         scores.append(conf[mine][order])
-        hits.append(_match(boxes[mine][order], gt, threshold))
+        hits.append(_match(boxes[mine][order], gt, threshold, similarity))
     if total == 0:
         return float("nan")
     scores, hits = np.concatenate(scores), np.concatenate(hits)
@@ -87,9 +95,9 @@ def average_precision(found, truth, cls, threshold):
     return float(np.mean([envelope[i] if i < len(envelope) else 0.0 for i in at]))
 
 
-def mean_ap(found, truth, classes):
+def mean_ap(found, truth, classes, similarity=iou_matrix):
     """Dict with map50, map (0.5:0.95) and per-class AP at 0.5."""
-    table = np.array([[average_precision(found, truth, c, t) for t in THRESHOLDS]
+    table = np.array([[average_precision(found, truth, c, t, similarity) for t in THRESHOLDS]
                       for c in range(classes)])
     return {"map50": float(np.nanmean(table[:, 0])), "map": float(np.nanmean(table)),
             "ap50": table[:, 0].tolist(), "ap": np.nanmean(table, 1).tolist()}

@@ -16,6 +16,10 @@ CLASSES = 3
 WIDTHS = (12, 24, 32, 48, 56)   # channels at strides 2, 4, 8, 16, 32
 NECK = (32, 40, 40)             # channels of the head inputs at strides 8, 16, 32
 HEAD = 24                       # channels inside the heads
+COEFS = 32                      # coefficients of a mask
+PROTO = 16                      # channels of stride 8 in the prototypes
+POINTS = 3                      # keypoints of a boat
+LIGHTS = 9                      # classes of the light
 
 
 def c2f(ops, name, x, cin, cout, count, shortcut):
@@ -39,18 +43,18 @@ def sppf(ops, name, x, channels):
 
 
 def backbone(ops, image):
-    """Feature maps at strides 8, 16 and 32."""
+    """Feature maps at strides 4, 8, 16 and 32."""
     w1, w2, w3, w4, w5 = WIDTHS
     x = ops.conv("b1", image, 3, w1, 3, stride=2)
     x = ops.conv("b2", x, w1, w2, 3, stride=2)
-    x = c2f(ops, "b2c", x, w2, w2, 1, True)
-    x = ops.conv("b3", x, w2, w3, 3, stride=2)
+    p2 = c2f(ops, "b2c", x, w2, w2, 1, True)
+    x = ops.conv("b3", p2, w2, w3, 3, stride=2)
     p3 = c2f(ops, "b3c", x, w3, w3, 2, True)
     x = ops.conv("b4", p3, w3, w4, 3, stride=2)
     p4 = c2f(ops, "b4c", x, w4, w4, 2, True)
     x = ops.conv("b5", p4, w4, w5, 3, stride=2)
     x = c2f(ops, "b5c", x, w5, w5, 1, True)
-    return p3, p4, sppf(ops, "b5s", x, w5)
+    return p2, p3, p4, sppf(ops, "b5s", x, w5)
 
 
 def neck(ops, p3, p4, p5):
@@ -65,17 +69,28 @@ def neck(ops, p3, p4, p5):
     return o3, o4, o5
 
 
-def network(ops, image):
+def head(ops, level, name, x, outputs):
+    """Branch of one level: 3x3, then 1x1 with `outputs` channels."""
+    y = ops.conv(f"h{level}.{name}1", x, NECK[level], HEAD, 3)
+    return ops.conv(f"h{level}.{name}2", y, HEAD, outputs, 1, plain=True)
+
+
+def detect(ops, levels, box="box", cls="cls", classes=CLASSES):
     """List of (distance logits, class logits) maps, one pair per stride."""
-    levels = neck(ops, *backbone(ops, image))
-    heads = []
-    for k, (x, channels) in enumerate(zip(levels, NECK)):
-        box = ops.conv(f"h{k}.box1", x, channels, HEAD, 3)
-        box = ops.conv(f"h{k}.box2", box, HEAD, 4 * BINS, 1, plain=True)
-        cls = ops.conv(f"h{k}.cls1", x, channels, HEAD, 3)
-        cls = ops.conv(f"h{k}.cls2", cls, HEAD, CLASSES, 1, plain=True)
-        heads.append((box, cls))
-    return heads
+    return [(head(ops, k, box, x, 4 * BINS), head(ops, k, cls, x, classes))
+            for k, x in enumerate(levels)]
+
+
+def network(ops, image):
+    """The detector: list of (distance logits, class logits) maps, one pair per stride."""
+    return detect(ops, neck(ops, *backbone(ops, image)[1:]))
+
+
+def prototypes(ops, p2, o3):
+    """COEFS prototypes of masks at stride 4."""
+    x = ops.upsample(ops.conv("proto.cv1", o3, NECK[0], PROTO, 3))
+    x = ops.conv("proto.cv2", ops.concat([x, p2]), PROTO + WIDTHS[1], HEAD, 3)
+    return ops.conv("proto.cv3", x, HEAD, COEFS, 1, plain=True)
 
 
 def anchor_points():
@@ -88,3 +103,9 @@ def anchor_points():
                 points.append(((col + 0.5) * s, (row + 0.5) * s))
                 strides.append(s)
     return points, strides
+
+
+def light(ops, image):
+    """Logits of the light of an image, from the means of the backbone's maps."""
+    means = [ops.mean(x) for x in backbone(ops, image)]
+    return ops.conv("light", ops.concat(means), sum(WIDTHS[1:]), LIGHTS, 1, plain=True)

@@ -154,8 +154,11 @@ def _truth(scene, owner, full):
     return objects
 
 
-def render_frame(scene, t, noise_seed):
-    """Render one frame at time t (seconds): (uint8 RGB image, truth)."""
+def render_owned(scene, t, noise_seed):
+    """Render one frame at time t (seconds): (uint8 RGB image, truth, owner map).
+
+    The owner map holds the id of the object that covers each pixel, 0 for none.
+    """
     cam, light = scene.cam, scene.light_path.at(t)
     above = scene.shore.over(scene.sky.paint(light, t), light)
     image = np.zeros((cam.height, cam.width, 3), np.float32)
@@ -171,13 +174,22 @@ def render_frame(scene, t, noise_seed):
     rng = np.random.default_rng(noise_seed)
     if scene.noise > 0.002:
         image = image + rng.standard_normal(image.shape, np.float32) * scene.noise
-    return (np.clip(image, 0, 1) * 255 + 0.5).astype(np.uint8), _truth(scene, owner, full)
+    return (np.clip(image, 0, 1) * 255 + 0.5).astype(np.uint8), _truth(scene, owner, full), owner
+
+
+def render_frame(scene, t, noise_seed):
+    """Render one frame at time t (seconds): (uint8 RGB image, truth)."""
+    return render_owned(scene, t, noise_seed)[:2]
+
+
+def still(seed):
+    """Scene and time (seconds) of the still of a seed."""
+    return random_scene(seed), float(np.random.default_rng(seed + 77_000_000).uniform(-2, 2))
 
 
 def render_still(seed):
     """One frame of its own random scene; what train and test sets are made of."""
-    rng = np.random.default_rng(seed + 77_000_000)
-    return render_frame(random_scene(seed), float(rng.uniform(-2, 2)), seed)
+    return render_frame(*still(seed), seed)
 
 
 def render_set(first_seed, count, workers=2):

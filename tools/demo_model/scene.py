@@ -58,23 +58,31 @@ class Thing:
 
     def draw(self, cam, t):
         """Return (premultiplied sprite, left, top, waterline row in image)."""
+        cv = self.canvas(cam, t)
+        if self.cls == BOAT:
+            boats.draw_boat(cv, self.spec)
+        elif self.cls == BUOY:
+            smallcraft.draw_buoy(cv, self.spec)
+        elif self.cls == GULL:
+            smallcraft.draw_gull(cv, self.spec, t)
+        else:
+            smallcraft.draw_distractor(cv, self.spec)
+        if not self.flying:
+            cv.clip_below(0.0)
+        return cv.finish(), cv.left, cv.top, self.place(cam, t)[1]
+
+    def canvas(self, cam, t):
+        """Empty canvas at the place, scale and roll of time t."""
         u, v, scale, roll, _ = self.place(cam, t)
         spec = self.spec
         if self.cls == BOAT:
-            cv = Canvas(u, v, boats.bounds(spec), scale, spec["squash"], self.flip, roll)
-            boats.draw_boat(cv, spec)
-        elif self.cls == BUOY:
-            cv = Canvas(u, v, smallcraft.buoy_bounds(spec), scale, 1.0, 1, roll)
-            smallcraft.draw_buoy(cv, spec)
-        elif self.cls == GULL:
-            cv = Canvas(u, v, smallcraft.gull_bounds(spec), scale, spec["squash"], self.flip, roll)
-            smallcraft.draw_gull(cv, spec, t)
-        else:
-            cv = Canvas(u, v, smallcraft.distractor_bounds(spec), scale, 1.0, self.flip)
-            smallcraft.draw_distractor(cv, spec)
-        if not self.flying:
-            cv.clip_below(0.0)
-        return cv.finish(), cv.left, cv.top, v
+            return Canvas(u, v, boats.bounds(spec), scale, spec["squash"], self.flip, roll)
+        if self.cls == BUOY:
+            return Canvas(u, v, smallcraft.buoy_bounds(spec), scale, 1.0, 1, roll)
+        if self.cls == GULL:
+            return Canvas(u, v, smallcraft.gull_bounds(spec), scale, spec["squash"], self.flip,
+                          roll)
+        return Canvas(u, v, smallcraft.distractor_bounds(spec), scale, 1.0, self.flip)
 
     @property
     def flying(self):

@@ -15,11 +15,15 @@ BN_MOMENTUM = 0.97
 
 
 class TfOps:
-    """Holds the variables; `train` says whether batch norms use batch statistics."""
+    """Holds the variables; `train` says whether batch norms use batch statistics.
+
+    Layers named in `frozen` never do.
+    """
 
     def __init__(self, seed=0):
         self.params, self.stats = {}, {}
         self.train = False
+        self.frozen = set()
         self.rng = np.random.default_rng(seed)
 
     def _variables(self, name, cin, cout, k, plain):
@@ -28,8 +32,11 @@ class TfOps:
         make = lambda v: tf.Variable(np.asarray(v, np.float32))
         self.params[name + ".w"] = make(weight)
         if plain:
-            prior = np.full(cout, np.log(0.01 / 0.99)) if cout == CLASSES else \
-                np.tile(np.linspace(1.0, -1.0, BINS), 4)
+            prior = np.zeros(cout)
+            if name.endswith("cls2"):
+                prior += np.log(0.01 / 0.99)
+            elif name.endswith("box2"):
+                prior = np.tile(np.linspace(1.0, -1.0, BINS), 4)
             self.params[name + ".b"] = make(prior)
             return
         self.params[name + ".gamma"] = make(np.ones(cout))
@@ -48,7 +55,7 @@ class TfOps:
         gamma, beta = self.params[name + ".gamma"], self.params[name + ".beta"]
         mean, var = self.stats[name + ".mean"], self.stats[name + ".var"]
         norm = tf.compat.v1.nn.fused_batch_norm
-        if self.train:
+        if self.train and name not in self.frozen:
             y, m, v = norm(y, gamma, beta, epsilon=BN_EPS, is_training=True)
             mean.assign(BN_MOMENTUM * mean + (1 - BN_MOMENTUM) * m)
             var.assign(BN_MOMENTUM * var + (1 - BN_MOMENTUM) * v)
@@ -76,6 +83,10 @@ class TfOps:
         """k x k maximum, stride 1, same size."""
         return tf.nn.max_pool2d(x, k, 1, "SAME")
 
+    def mean(self, x):
+        """Mean over rows and columns, kept as a map of one cell."""
+        return tf.reduce_mean(x, [1, 2], keepdims=True)
+
     def weights(self):
         """All variables as a dict of numpy arrays."""
         return {k: v.numpy() for k, v in {**self.params, **self.stats}.items()}
@@ -86,15 +97,16 @@ class TfOps:
             v.assign(arrays[k])
 
 
+def flat(maps, *shape):
+    """Maps of all levels as one [B, 2100, *shape]."""
+    return tf.concat([tf.reshape(m, [m.shape[0], m.shape[1] * m.shape[2], *shape])
+                      for m in maps], 1)
+
+
 def flat_heads(ops, images):
     """Distance logits [B, 2100, 4, BINS] and class logits [B, 2100, CLASSES]."""
-    batch = images.shape[0]
-    boxes, classes = [], []
-    for box, cls in network(ops, images):
-        cells = box.shape[1] * box.shape[2]
-        boxes.append(tf.reshape(box, [batch, cells, 4, BINS]))
-        classes.append(tf.reshape(cls, [batch, cells, CLASSES]))
-    return tf.concat(boxes, 1), tf.concat(classes, 1)
+    boxes, classes = zip(*network(ops, images))
+    return flat(boxes, 4, BINS), flat(classes, CLASSES)
 
 
 def decode(dist_logits, points, strides):
