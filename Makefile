@@ -117,7 +117,7 @@ asan: ## Run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/install-deps.sh test
 	@cmake --preset asan -DHALYARD_TESTS=ON -DHALYARD_PYTHON=ON $(CMAKE_FLAGS)
 	@cmake --build build-asan -j $(JOBS)
-	@JOBS=$(JOBS) scripts/run-tests.sh build-asan -LE '$(ASAN_SKIP)'
+	@JOBS=$(JOBS) scripts/run-tests.sh build-asan -LE '$(ASAN_SKIP)' $(TEST_FLAGS)
 
 # Runs the stress programs of attack/README.md with AddressSanitizer, and the fuzz targets if clang
 # is installed, for MINUTES. Failures are stored in out/attack/.

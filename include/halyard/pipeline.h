@@ -72,7 +72,8 @@ struct PipelineTiles {
   MergeOptions merge;
 };
 
-/// A network and how its outputs become detections.
+/// A network and how its outputs become detections. It sees each frame letterboxed into its input;
+/// a classifier sees the middle of the frame.
 struct PipelineModel {
   std::string name;                ///< in statistics and messages
   std::shared_ptr<Engine> engine;  ///< one image input; may be shared with other pipelines

@@ -3,15 +3,18 @@
 // publish.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "halyard/decode.h"
 #include "halyard/draw.h"
 #include "halyard/export.h"
 #include "halyard/pipeline.h"
+#include "halyard/placement.h"
 #include "halyard/result.h"
 
 HALYARD_EXPORTS_BEGIN
@@ -29,8 +32,27 @@ struct DrawStageOptions {
   float mask_opacity = 0.5F;
 };
 
+/// What draw_shapes() draws; all of it is borrowed for the call.
+struct ShapeDrawing {
+  const Decoded* decoded = nullptr;      ///< with its detections
+  const Placement* placement = nullptr;  ///< from the upright source to the network's input
+  /// By detection: the colour is the track's, and 0 leaves the detection out. Empty: all, in the
+  /// colours of their classes.
+  std::span<const std::uint64_t> track_ids = {};
+};
+
+/// Draws the outlines of rotated boxes, and keypoints with a score of at least 0.3, on an image
+/// that shows the whole source at any size. Errors: those of Overlay::outlines() and points().
+Status draw_shapes(Overlay& overlay, Tensor& image, const ShapeDrawing& shapes);
+
+/// Writes classes of the whole image into its top left corner, a line each. Errors: those of
+/// Overlay::text().
+Status draw_classes(Overlay& overlay, Tensor& image, std::span<const ClassScore> classes,
+                    std::span<const std::string> labels);
+
 /// "paint" converts the frame to an upright RGB image, PipelineFrame::drawn; "draw" draws on it
-/// what all models have found: masks below, then boxes or tracks with their names, ids and trails.
+/// what all models have found: masks below, then rotated boxes and keypoints, boxes or tracks with
+/// their names, ids and trails, and classes of the whole image.
 /// Errors: those of Overlay::create().
 Result<std::vector<PipelineStage>> draw_stages(std::span<const PipelineModel> models,
                                                const DrawStageOptions& options = {});

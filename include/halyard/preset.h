@@ -41,11 +41,12 @@ struct Preset {
   static std::optional<Preset> named(std::string_view name);
 };
 
-/// Letterboxes `image` into `input`, the network's input; the pad is grey 114. `rgb` is memory to
-/// reuse for is_rgb_first. One thread at a time for each processor and each `rgb`. Errors: those of
+/// Letterboxes `image` into `input`, the network's input; the pad is grey 114. Fit::cover instead
+/// shows the middle of the image, as classifiers are trained. `rgb` is memory to reuse for
+/// is_rgb_first. One thread at a time for each processor and each `rgb`. Errors: those of
 /// Processor::convert() and of allocation.
 Result<Placement> prepare_input(const Preset& preset, Processor& processor, const Tensor& image,
-                                const Tensor& input, Tensor& rgb);
+                                const Tensor& input, Tensor& rgb, Fit fit = Fit::letterbox);
 
 /// Clips boxes to the network's input, where its masks end: a weak box may reach far beyond it.
 void clip_boxes(std::span<Detection> found, Size input) noexcept;

@@ -45,7 +45,7 @@ std::optional<Preset> Preset::named(std::string_view name) {
 }
 
 Result<Placement> prepare_input(const Preset& preset, Processor& processor, const Tensor& image,
-                                const Tensor& input, Tensor& rgb) {
+                                const Tensor& input, Tensor& rgb, Fit fit) {
   Convert request;
   request.src = image;
   if (preset.is_rgb_first) {
@@ -53,7 +53,7 @@ Result<Placement> prepare_input(const Preset& preset, Processor& processor, cons
     request.src = rgb;
   }
   request.dst = input;
-  request.fit = Fit::letterbox;
+  request.fit = fit;
   request.letterbox = preset.letterbox;
   return processor.convert(request);
 }

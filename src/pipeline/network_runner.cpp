@@ -29,6 +29,12 @@ bool sees(const PipelineModel& model, const Lane& lane) {
   return model.sources.empty() || std::ranges::count(model.sources, lane.frame.source) != 0;
 }
 
+bool is_classifier(const Decoder& decoder) noexcept {
+  const auto& outputs = decoder.description().outputs;
+  return std::ranges::any_of(
+      outputs, [](const auto& output) { return output.role == OutputRole::classification; });
+}
+
 }  // namespace
 
 Decoders::Decoders(std::span<const PipelineModel> models) {
@@ -68,6 +74,7 @@ Result<NetworkRunner> NetworkRunner::create(const Shared& shared) {
 
 Status NetworkRunner::add_memory(const PipelineModel& model) {
   Memory& memory = memories_.emplace_back();
+  if (is_classifier(*model.decoder)) memory.fit = Fit::cover;
   const std::size_t count = batch_size(model);
   if (count > 1 || shared_.is_only_runner) {
     HALYARD_TRY(auto inputs, model.engine->make_inputs());
@@ -168,7 +175,7 @@ Status NetworkRunner::convert(std::size_t model, Lane& lane, const Tensor& item,
   const LaneTimer timer(lane, "convert", spent.convert);
   HALYARD_TRY(lane.frame.models[model].placement,
               prepare_input(shared_.models[model].preset, processor_, lane.frame.frame.image, item,
-                            memories_[model].rgb));
+                            memories_[model].rgb, memories_[model].fit));
   return {};
 }
 

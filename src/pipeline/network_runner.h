@@ -55,6 +55,7 @@ class NetworkRunner {
     Tensor input;
     std::vector<Tensor> items;  ///< one image each, of the input
     Tensor rgb;                 ///< the frame before it is resized, if the preset asks for it
+    Fit fit = Fit::letterbox;   ///< of the frame into the input
     TileRunner tiles;
   };
 

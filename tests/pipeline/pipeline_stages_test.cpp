@@ -12,6 +12,7 @@
 #include "halyard/detection_message.h"
 #include "halyard/frame_record.h"
 #include "halyard/image_message.h"
+#include "halyard/palette.h"
 #include "halyard/topic.h"
 #include "sources.h"
 #include "support/folder.h"
@@ -71,6 +72,57 @@ TEST(PipelineStages, draws_boxes_on_an_upright_copy) {
   const bool is_drawn =
       grey_at(frame.drawn, 10, 20, 0) != 40 || grey_at(frame.drawn, 10, 20, 1) != 40;
   EXPECT_TRUE(is_drawn) << "the left edge of the first box";
+}
+
+/// The pixel has the colour of the palette's entry.
+bool has_color(const Tensor& rgb, std::size_t x, std::size_t y, std::uint64_t entry) {
+  const Color want = palette_color(entry);
+  return grey_at(rgb, x, y, 0) == want.r && grey_at(rgb, x, y, 1) == want.g &&
+         grey_at(rgb, x, y, 2) == want.b;
+}
+
+/// found_frame() with a rotated box and a keypoint of each detection, in a network's input of twice
+/// the size.
+PipelineFrame shaped_frame() {
+  PipelineFrame out = found_frame();
+  ModelResult& result = out.models[0];
+  result.placement = Placement::letterbox({64, 48}, {128, 96});
+  result.decoded.rotated = {{20, 80, 24, 12, 0}, {100, 64, 24, 12, 1.5707964F}};
+  result.decoded.keypoints_each = 2;
+  result.decoded.keypoints = {{{20, 80}, 0.9F}, {{2, 90}, 0.1F}, {{100, 64}, 0.5F}, {{4, 4}, 0}};
+  result.decoded.classes = {{1, 0.75F}};
+  return out;
+}
+
+TEST(PipelineStages, draws_rotated_boxes_and_keypoints_in_the_frames_pixels) {
+  const PipelineModel model = labelled();
+  for (const bool has_tracks : {false, true}) {
+    auto stages = draw_stages({&model, 1}, {.has_tracks = has_tracks}).value();
+    PipelineFrame frame = shaped_frame();
+    frame.models[0].decoded.classes.clear();
+    for (PipelineStage& stage : stages)
+      ASSERT_OK(stage.run(frame));
+    const std::uint64_t first = has_tracks ? 7 : 1;
+    EXPECT_TRUE(has_color(frame.drawn, 10, 40, first)) << "its keypoint";
+    EXPECT_TRUE(has_color(frame.drawn, 4, 40, first)) << "the left side of its box";
+    EXPECT_FALSE(has_color(frame.drawn, 7, 40, first)) << "between both";
+    EXPECT_FALSE(has_color(frame.drawn, 1, 45, first)) << "a keypoint that is not visible";
+    // Of the second one, which has no track, nothing is drawn with tracks.
+    EXPECT_EQ(has_color(frame.drawn, 50, 32, 0), !has_tracks) << "its keypoint";
+    EXPECT_EQ(has_color(frame.drawn, 50, 26, 0), !has_tracks) << "the upper side of its box";
+  }
+}
+
+TEST(PipelineStages, writes_the_classes_of_the_image_into_its_corner) {
+  const PipelineModel model = labelled();
+  auto stages = draw_stages({&model, 1}).value();
+  PipelineFrame frame;
+  frame.frame = frame_of(grey_image(40, {320, 240}), 0, "a.jpg");
+  frame.models.emplace_back().decoded.classes = {{1, 0.75F}};
+  for (PipelineStage& stage : stages)
+    ASSERT_OK(stage.run(frame));
+  EXPECT_TRUE(has_color(frame.drawn, 9, 9, 1)) << "the tag";
+  EXPECT_EQ(grey_at(frame.drawn, 160, 120, 0), 40);
 }
 
 TEST(PipelineStages, tells_a_missing_font_before_the_first_frame) {

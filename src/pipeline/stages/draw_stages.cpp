@@ -57,6 +57,7 @@ class Drawing {
       ModelResult& result = frame.models[i];
       if (opacity_ > 0) HALYARD_RETURN_IF_ERROR(draw_masks(frame.drawn, result));
       Overlay& overlay = sources_[frame.source][i];
+      HALYARD_RETURN_IF_ERROR(draw_others(overlay, frame.drawn, result, options_[i].labels));
       const std::span<const Track> tracks(result.tracks);
       const std::span<const Detection> found(result.detections);
       HALYARD_RETURN_IF_ERROR(has_tracks_ ? overlay.draw(frame.drawn, tracks)
@@ -83,13 +84,25 @@ class Drawing {
     return drawn;
   }
 
-  // Detections are in the order of rows, best first.
-  void choose_tracked(const ModelResult& result) {
-    const auto& boxes = result.decoded.detections;
+  Status draw_others(Overlay& overlay, Tensor& image, const ModelResult& result,
+                     std::span<const std::string> labels) {
+    if (has_tracks_) find_tracks(result);
+    const ShapeDrawing shapes{&result.decoded, &result.placement, track_of_};
+    HALYARD_RETURN_IF_ERROR(draw_shapes(overlay, image, shapes));
+    return draw_classes(overlay, image, result.decoded.classes, labels);
+  }
+
+  void find_tracks(const ModelResult& result) {
     track_of_.assign(result.detections.size(), 0);
     pipeline::for_shown_tracks(result, [this](std::size_t detection, const Track& track) {
       track_of_[detection] = track.id;
     });
+  }
+
+  // Detections are in the order of rows, best first.
+  void choose_tracked(const ModelResult& result) {
+    const auto& boxes = result.decoded.detections;
+    find_tracks(result);
     tracked_masks_ = result.decoded.masks;
     boxes_.clear();
     rows_.clear();
@@ -112,7 +125,7 @@ class Drawing {
   std::vector<Detection> boxes_;
   std::vector<std::uint32_t> rows_;
   std::vector<std::uint64_t> ids_;
-  std::vector<std::uint64_t> track_of_;
+  std::vector<std::uint64_t> track_of_;  ///< empty without tracks
 };
 
 }  // namespace

@@ -2,14 +2,12 @@
 // The canvas is NV12 in the colours of JPEG: it is drawn on and encoded without a conversion.
 #include "serve/live_painter.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
 #include "halyard/codec.h"
+#include "halyard/pipeline_stages.h"
 #include "halyard/preset.h"
 #include "output/record.h"
 
@@ -103,53 +101,16 @@ Status LivePainter::draw_masks(const LiveScene& scene, bool by_track) {
 
 Status LivePainter::draw_objects(const LiveScene& scene, const LiveControls& controls) {
   if (!controls.has_boxes) return {};
-  const bool has_shapes = scene.decoded != nullptr && scene.placement != nullptr &&
-                          (!scene.decoded->rotated.empty() || !scene.decoded->keypoints.empty());
-  if (has_shapes) HALYARD_RETURN_IF_ERROR(draw_shapes(scene));
-  if (scene.decoded != nullptr && !scene.decoded->classes.empty())
-    HALYARD_RETURN_IF_ERROR(draw_classes(*scene.decoded));
+  if (scene.decoded != nullptr && scene.placement != nullptr) {
+    const ShapeDrawing shapes{scene.decoded, scene.placement};
+    HALYARD_RETURN_IF_ERROR(draw_shapes(by_label_, canvas_, shapes));
+  }
+  if (scene.decoded != nullptr)
+    HALYARD_RETURN_IF_ERROR(
+        draw_classes(by_label_, canvas_, scene.decoded->classes, options_.labels));
   if (controls.has_tracks && options_.has_tracker)
     return by_track_.draw(canvas_, std::span<const Track>(tracks_));
   return by_label_.draw(canvas_, std::span<const Detection>(detections_));
-}
-
-Status LivePainter::draw_shapes(const LiveScene& scene) {
-  constexpr float min_visibility = 0.3F;
-  const Decoded& decoded = *scene.decoded;
-  const auto color_of = [&](std::size_t index) {
-    return palette_color(static_cast<std::uint64_t>(decoded.detections[index].label));
-  };
-  const auto on_canvas = [&](Point at) {
-    const Point source = scene.placement->to_source(at);
-    return Point{source.x * scale_x_, source.y * scale_y_};
-  };
-  std::vector<std::array<Point, 4>> quads;
-  std::vector<Point> points;
-  std::vector<Color> quad_colors, point_colors;
-  for (std::size_t i = 0; i < decoded.rotated.size(); ++i) {
-    auto& quad = quads.emplace_back(corners(decoded.rotated[i]));
-    std::transform(quad.begin(), quad.end(), quad.begin(), on_canvas);
-    quad_colors.push_back(color_of(i));
-  }
-  for (std::size_t i = 0; i < decoded.keypoints.size(); ++i) {
-    if (!(decoded.keypoints[i].score >= min_visibility)) continue;
-    points.push_back(on_canvas(decoded.keypoints[i].at));
-    point_colors.push_back(color_of(i / decoded.keypoints_each));
-  }
-  HALYARD_RETURN_IF_ERROR(by_label_.outlines(canvas_, quads, quad_colors));
-  return by_label_.points(canvas_, points, point_colors);
-}
-
-Status LivePainter::draw_classes(const Decoded& decoded) {
-  int y = 8;
-  for (const auto& [label, score] : decoded.classes) {
-    const std::string line = fmt::format("{} {:.0f}%", label_of(options_.labels, label),
-                                         100.0 * static_cast<double>(score));
-    const Color color = palette_color(static_cast<std::uint64_t>(label));
-    HALYARD_RETURN_IF_ERROR(by_label_.text(canvas_, 8, y, line, color));
-    y += std::max(24, canvas_.size().height / 20);
-  }
-  return {};
 }
 
 Result<std::string> LivePainter::encode(const Tensor& painted) const {

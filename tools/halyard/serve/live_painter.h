@@ -57,8 +57,6 @@ class LivePainter {
   Status make_canvas(Size source, bool is_kept);
   Status draw_masks(const LiveScene& scene, bool by_track);
   Status draw_objects(const LiveScene& scene, const LiveControls& controls);
-  Status draw_shapes(const LiveScene& scene);
-  Status draw_classes(const Decoded& decoded);
   void scale_boxes(const LiveScene& scene);
   Box scaled(const Box& box) const noexcept;
 
