@@ -83,8 +83,8 @@ class Frames:
                                        "invalid_argument")
         self.source = name_of(source)
         self._source: Optional[Reader] = reader_of(
-            source, picture_rate, limits, timeout, speed=speed, loop=loop, start=start,
-            reconnect=reconnect)
+            source, picture_rate, limits, timeout, speed=speed, loop=bool(loop), start=start,
+            reconnect=bool(reconnect))
         self._count = self._source.count
         self.rate = self._source.rate
         self.is_video = self._source.is_video

@@ -95,7 +95,7 @@ def test_what_does_not_fit_is_said_in_the_words_of_python(call, text):
 
 @pytest.mark.parametrize("call", [
     lambda: halyard.Tracker("sort", conf=0.3), lambda: halyard.imread("x", fmt="rgb"),
-    lambda: halyard.open("x", loop=1), lambda: halyard.Model("x.onnx", imgsz=3),
+    lambda: halyard.open("x", looped=1), lambda: halyard.Model("x.onnx", imgsz=3),
     lambda: halyard.imwrite("x.png"), lambda: halyard.Overlay(colour=3)])
 def test_functions_of_python_have_them_too(call):
     fails(TypeError, "unexpected keyword argument|missing 1 required", call)
