@@ -11,8 +11,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$(cd "$1" && pwd)
 suites=(gl image draw)
-# Left to the machine: hosts seldom let a test signal sync files by hand, and llvmpipe exports memory
-# and native fences where there is a udmabuf.
+# Left to the machine: hosts seldom let a test signal sync files by hand, and llvmpipe exports
+# memory, and makes native fences, where there is a udmabuf.
 machine_only='GlFence.sync_files_*:GlFence.a_frame_that_fails_*:DmaExport.sizes_*:*DmaExported*'
 filter='DmaImage*:DmaExport*:*DmaExported*:GlTransfer*:GlBackend*:GlFault*:GlChoice*'
 filter+=':GlFence*:GlNoHeap*:GlThreads*:GlLeaks*:GlBadInput*:GlDriver*:GlProcess*:GlMissing*'
