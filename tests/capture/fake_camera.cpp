@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A driver in memory. Buffers are memfds, in place of DMA-BUFs.
-// Long: one driver answers all calls.
 #include "capture/fake_camera.h"
 
 #include <fcntl.h>
@@ -13,19 +12,6 @@
 
 namespace halyard::test {
 namespace {
-
-template <class T>
-T& as(void* argument) {
-  return *static_cast<T*>(argument);
-}
-
-template <std::size_t size>
-void put_text(std::uint8_t (&field)[size], const std::string& text) {
-  std::memset(field, 0, size);
-  std::memcpy(field, text.data(), std::min(text.size(), size));
-}
-
-constexpr std::size_t page = 4096;
 
 int enumerate_sizes(const FakeNode& node, v4l2_frmsizeenum& entry) {
   for (const FakeFormat& format : node.formats) {
@@ -257,26 +243,6 @@ std::size_t FakeNode::plane_bytes(std::size_t plane) const {
   return std::size_t{stride} * all + format()->offset_bytes;
 }
 
-FakeCameras::FakeCameras() {
-  capture::replace_v4l2_calls(this);
-}
-
-FakeCameras::~FakeCameras() {
-  capture::replace_v4l2_calls(nullptr);
-}
-
-FakeNode& FakeCameras::add(FakeNode node) {
-  node.path = "/dev/fake" + std::to_string(nodes_.size());
-  nodes_.push_back(std::move(node));
-  return nodes_.back();
-}
-
-FakeNode* FakeCameras::find(const std::string& path) {
-  const auto found = std::find_if(nodes_.begin(), nodes_.end(),
-                                  [&](const FakeNode& n) { return n.path == path && !n.is_gone; });
-  return found == nodes_.end() ? nullptr : &*found;
-}
-
 int FakeCameras::open_node(const std::string& path) {
   const std::lock_guard lock(mutex_);
   FakeNode* const node = find(path);
@@ -287,15 +253,6 @@ int FakeCameras::open_node(const std::string& path) {
   ++node->opened;
   open_[fd] = node;
   return fd;
-}
-
-int FakeCameras::control_node(int fd, unsigned long request, void* argument) {
-  const std::lock_guard lock(mutex_);
-  FakeNode& node = *open_.at(fd);
-  if (node.is_gone) return ENODEV;
-  if (const auto failing = node.failing.find(request); failing != node.failing.end())
-    return failing->second;
-  return answer(node, request, argument);
 }
 
 int FakeCameras::answer(FakeNode& node, unsigned long request, void* argument) {
@@ -405,25 +362,6 @@ void FakeCameras::plug(FakeNode& node, const std::string& path) {
 std::size_t FakeCameras::queued(const FakeNode& node) const {
   const std::lock_guard lock(mutex_);
   return node.queued.size();
-}
-
-std::vector<std::string> FakeCameras::nodes() {
-  const std::lock_guard lock(mutex_);
-  std::vector<std::string> paths;
-  for (const FakeNode& node : nodes_)
-    if (!node.is_gone) paths.push_back(node.path);
-  return paths;
-}
-
-std::string FakeCameras::name_of(const std::string& path) {
-  const std::lock_guard lock(mutex_);
-  const FakeNode* const node = find(path);
-  return node == nullptr ? "" : node->name;
-}
-
-bool FakeCameras::is_node(const std::string& path) {
-  const std::lock_guard lock(mutex_);
-  return find(path) != nullptr;
 }
 
 }  // namespace halyard::test

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/v4l2/calls.h"
+#include "capture/fake_nodes.h"
 #include "halyard/fd.h"
 
 namespace halyard::test {
@@ -73,13 +73,8 @@ struct FakeNode {
 };
 
 /// Takes the place of the system's calls while it exists.
-class FakeCameras final : public capture::V4l2Calls {
+class FakeCameras final : public FakeNodes<FakeNode> {
  public:
-  FakeCameras();
-  ~FakeCameras() override;
-
-  /// "/dev/fakeN".
-  FakeNode& add(FakeNode node);
   /// Fills the next queued buffer: each plane with `value` + its number, or the first with `bytes`.
   /// False: the driver has no buffer, and drops the frame.
   bool produce(FakeNode& node, std::uint8_t value, std::uint32_t flags = 0);
@@ -89,22 +84,13 @@ class FakeCameras final : public capture::V4l2Calls {
   std::size_t queued(const FakeNode& node) const;
 
   int open_node(const std::string& path) override;
-  int control_node(int fd, unsigned long request, void* argument) override;
   Result<MappedMemory> map_buffer(int fd, std::size_t offset, std::size_t size,
                                   bool is_writable) override;
-  std::vector<std::string> nodes() override;
-  std::string name_of(const std::string& path) override;
-  bool is_node(const std::string& path) override;
 
  private:
-  FakeNode* find(const std::string& path);
-  int answer(FakeNode& node, unsigned long request, void* argument);
+  int answer(FakeNode& node, unsigned long request, void* argument) override;
   bool finish(FakeNode& node, std::uint32_t flags, std::size_t bytes,
               std::span<const std::byte> data, std::uint8_t value);
-
-  mutable std::mutex mutex_;
-  std::deque<FakeNode> nodes_;
-  std::map<int, FakeNode*> open_;
 };
 
 }  // namespace halyard::test

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/v4l2/calls.h"
+#include "capture/fake_nodes.h"
 #include "halyard/fd.h"
 
 namespace halyard::test {
@@ -74,12 +74,8 @@ struct FakeCodec {
 };
 
 /// Takes the place of the system's calls while it exists. Thread-safe.
-class FakeCodecs final : public capture::V4l2Calls {
+class FakeCodecs final : public FakeNodes<FakeCodec> {
  public:
-  FakeCodecs();
-  ~FakeCodecs() override;
-
-  FakeCodec& add(FakeCodec codec);  ///< "/dev/fakeN"
   /// Works on what waits.
   void run(FakeCodec& codec);
   void unplug(FakeCodec& codec);
@@ -87,19 +83,11 @@ class FakeCodecs final : public capture::V4l2Calls {
   std::size_t queued(const FakeCodec& codec) const;
 
   int open_node(const std::string& path) override;
-  int control_node(int fd, unsigned long request, void* argument) override;
   Result<MappedMemory> map_buffer(int fd, std::size_t offset, std::size_t size,
                                   bool is_writable) override;
-  std::vector<std::string> nodes() override;
-  std::string name_of(const std::string& path) override;
-  bool is_node(const std::string& path) override;
 
  private:
-  FakeCodec* find(const std::string& path);
-
-  mutable std::mutex mutex_;
-  std::deque<FakeCodec> codecs_;
-  std::map<int, FakeCodec*> open_;
+  int answer(FakeCodec& codec, unsigned long request, void* argument) override;
 };
 
 }  // namespace halyard::test
