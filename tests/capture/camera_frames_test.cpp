@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "capture/fake_camera.h"
+#include "capture/fake/fake_camera.h"
 #include "halyard/camera.h"
 #include "halyard/codec.h"
 #include "support/result.h"

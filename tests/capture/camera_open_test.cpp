@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "capture/fake_camera.h"
+#include "capture/fake/fake_camera.h"
 #include "halyard/camera.h"
 #include "halyard/capture.h"
 #include "support/result.h"

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <thread>
 
-#include "capture/fake_camera.h"
+#include "capture/fake/fake_camera.h"
 #include "halyard/camera.h"
 #include "support/result.h"
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "capture/fake_codec.h"
+#include "capture/fake/fake_codec.h"
 #include "halyard/video_codec.h"
 #include "support/result.h"
 #include "support/value_of.h"

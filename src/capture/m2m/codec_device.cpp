@@ -7,6 +7,7 @@
 
 #include "base/text/format_error.h"
 #include "capture/v4l2/camera_formats.h"
+#include "halyard/threads.h"
 
 namespace halyard::capture {
 namespace {
@@ -101,6 +102,20 @@ std::uint32_t needed_buffers(const CameraDevice& device, std::uint32_t control) 
   v4l2_control found{control, 0};
   if (device.call(VIDIOC_G_CTRL, &found) != 0) return usual;
   return static_cast<std::uint32_t>(std::clamp(found.value, 1, most));
+}
+
+Status check_codec_process(std::uint32_t process) {
+  if (fork_generation() == process) return {};
+  return fail(Errc::unsupported, "codec: a child of fork() cannot use it");
+}
+
+Error codec_late(const std::string& path, std::chrono::milliseconds timeout,
+                 const CameraStream& stream, const char* held_all) {
+  if (held_all != nullptr)
+    return fail(Errc::exhausted, held_all, "{}: {} buffers, {} ms", path, stream.buffer_count(),
+                timeout.count());
+  return fail(Errc::timeout, "codec: the driver has given nothing in time", "{}: {} ms", path,
+              timeout.count());
 }
 
 CodecWait::CodecWait(CameraWait& wait, std::chrono::milliseconds timeout)

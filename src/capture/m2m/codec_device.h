@@ -3,11 +3,13 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "capture/v4l2/camera_device.h"
+#include "capture/v4l2/camera_stream.h"
 #include "capture/v4l2/camera_wait.h"
 #include "halyard/geometry.h"
 #include "halyard/video_codec.h"
@@ -32,6 +34,13 @@ bool take_changes(const CameraDevice& device);
 Region visible_part(const CameraDevice& queue, const DriverFormat& format);
 /// The number of buffers that a driver needs for itself.
 std::uint32_t needed_buffers(const CameraDevice& device, std::uint32_t control);
+
+/// `process`: the fork_generation() that opened the codec. Errors: unsupported (a child of fork()).
+Status check_codec_process(std::uint32_t process);
+/// Why a call waited in vain. `held_all`: the caller holds all buffers of `stream`; null: it does
+/// not.
+Error codec_late(const std::string& path, std::chrono::milliseconds timeout,
+                 const CameraStream& stream, const char* held_all);
 
 /// The wait of a call: for a device that has work, for a buffer that comes back, for cancel().
 class HALYARD_LOCAL CodecWait {

@@ -44,7 +44,6 @@ struct HALYARD_LOCAL VideoDecoder::Impl {
   }
 
   Status start(capture::CodecNode node);
-  Status check_process() const;
   Status collect();
   Status take_images();
   Status take_image(const FilledBuffer& filled);
@@ -104,11 +103,6 @@ Status VideoDecoder::Impl::start(capture::CodecNode node) {
     return fail(Errc::unsupported, "codec: its driver chooses another format", "{}: {}", path,
                 fourcc_to_string(answer.fourcc));
   return input.start(std::move(queue), answer, options.packets, true);
-}
-
-Status VideoDecoder::Impl::check_process() const {
-  if (fork_generation() == process) return {};
-  return fail(Errc::unsupported, "codec: a child of fork() cannot use it");
 }
 
 // All that the driver has done since the last call: packets read, images, changes, the end.
@@ -230,13 +224,9 @@ Status VideoDecoder::Impl::resume() {
 }
 
 Error VideoDecoder::Impl::late(milliseconds timeout) const {
-  if (is_starved())
-    return fail(Errc::exhausted,
-                "codec: the caller holds all images; release some or raise "
-                "VideoDecoderOptions::images",
-                "{}: {} buffers, {} ms", path, stream->buffer_count(), timeout.count());
-  return fail(Errc::timeout, "codec: the driver has given nothing in time", "{}: {} ms", path,
-              timeout.count());
+  const char* const held =
+      "codec: the caller holds all images; release some or raise VideoDecoderOptions::images";
+  return capture::codec_late(path, timeout, *stream, is_starved() ? held : nullptr);
 }
 
 Result<bool> VideoDecoder::Impl::hand_over(const VideoPacket& packet, std::uint32_t index) {
@@ -247,7 +237,7 @@ Result<bool> VideoDecoder::Impl::hand_over(const VideoPacket& packet, std::uint3
 }
 
 Result<bool> VideoDecoder::Impl::send(const VideoPacket& packet, milliseconds timeout) {
-  HALYARD_RETURN_IF_ERROR(check_process());
+  HALYARD_RETURN_IF_ERROR(capture::check_codec_process(process));
   if (packet.bytes.empty()) return fail(Errc::invalid_argument, "packet: it has no bytes");
   CodecWait waiting(*wait, timeout);
   for (;;) {
@@ -264,7 +254,7 @@ Result<bool> VideoDecoder::Impl::send(const VideoPacket& packet, milliseconds ti
 }
 
 Result<std::optional<DecodedImage>> VideoDecoder::Impl::next(milliseconds timeout) {
-  HALYARD_RETURN_IF_ERROR(check_process());
+  HALYARD_RETURN_IF_ERROR(capture::check_codec_process(process));
   CodecWait waiting(*wait, timeout);
   for (;;) {
     Status done = collect();
@@ -286,7 +276,7 @@ Result<std::optional<DecodedImage>> VideoDecoder::Impl::next(milliseconds timeou
 }
 
 Status VideoDecoder::Impl::flush() {
-  HALYARD_RETURN_IF_ERROR(check_process());
+  HALYARD_RETURN_IF_ERROR(capture::check_codec_process(process));
   ready.clear();
   HALYARD_RETURN_IF_ERROR(input.restart());
   if (capture::take_changes(*device)) is_changing = true;
@@ -339,7 +329,7 @@ bool VideoDecoder::is_ready() {
 }
 
 Status VideoDecoder::drain() {
-  HALYARD_RETURN_IF_ERROR(impl_->check_process());
+  HALYARD_RETURN_IF_ERROR(capture::check_codec_process(impl_->process));
   if (impl_->is_draining) return {};
   HALYARD_RETURN_IF_ERROR(capture::command_codec(*impl_->device, false, true));
   impl_->is_draining = true;

@@ -59,7 +59,6 @@ struct HALYARD_LOCAL VideoEncoder::Impl {
   Status start(capture::CodecNode node);
   Status start_input(const Tensor* first);
   Status import_images(const Tensor& first);
-  Status check_process() const;
   Status collect();
   Status take_packet(const FilledBuffer& filled);
   Status resume();
@@ -99,11 +98,6 @@ Status VideoEncoder::Impl::start(capture::CodecNode node) {
   device = std::move(node.device);
   capture::subscribe_changes(*device);
   return stream->start(device->queue(false), formats.coded, options.packets, true);
-}
-
-Status VideoEncoder::Impl::check_process() const {
-  if (fork_generation() == process) return {};
-  return fail(Errc::unsupported, "codec: a child of fork() cannot use it");
 }
 
 // Buffers for images are made when it is known where these lie.
@@ -170,13 +164,9 @@ Status VideoEncoder::Impl::resume() {
 }
 
 Error VideoEncoder::Impl::late(milliseconds timeout) const {
-  if (stream->is_starved())
-    return fail(Errc::exhausted,
-                "codec: the caller holds all packets; release some or raise "
-                "VideoEncoderOptions::packets",
-                "{}: {} buffers, {} ms", path, stream->buffer_count(), timeout.count());
-  return fail(Errc::timeout, "codec: the driver has given nothing in time", "{}: {} ms", path,
-              timeout.count());
+  const char* const held =
+      "codec: the caller holds all packets; release some or raise VideoEncoderOptions::packets";
+  return capture::codec_late(path, timeout, *stream, stream->is_starved() ? held : nullptr);
 }
 
 Result<Tensor> VideoEncoder::Impl::lent_image(std::uint32_t index) {
@@ -197,7 +187,7 @@ Result<Tensor> VideoEncoder::Impl::lent_image(std::uint32_t index) {
 }
 
 Result<std::optional<Tensor>> VideoEncoder::Impl::lend(milliseconds timeout) {
-  HALYARD_RETURN_IF_ERROR(check_process());
+  HALYARD_RETURN_IF_ERROR(capture::check_codec_process(process));
   HALYARD_RETURN_IF_ERROR(start_input(nullptr));
   if (memory == EncoderMemory::caller_buffers)
     return fail(Errc::unsupported, "memory: with caller_buffers the driver has none");
@@ -255,7 +245,7 @@ Status VideoEncoder::Impl::hand_over(const Tensor& image, std::uint32_t index,
 
 Result<bool> VideoEncoder::Impl::encode(const Tensor& image, std::chrono::nanoseconds timestamp,
                                         milliseconds timeout) {
-  HALYARD_RETURN_IF_ERROR(check_process());
+  HALYARD_RETURN_IF_ERROR(capture::check_codec_process(process));
   HALYARD_RETURN_IF_ERROR(check_image(image));
   HALYARD_RETURN_IF_ERROR(start_input(&image));
   CodecWait waiting(*wait, timeout);
@@ -277,7 +267,7 @@ Result<bool> VideoEncoder::Impl::encode(const Tensor& image, std::chrono::nanose
 }
 
 Result<std::optional<VideoPacket>> VideoEncoder::Impl::next(milliseconds timeout) {
-  HALYARD_RETURN_IF_ERROR(check_process());
+  HALYARD_RETURN_IF_ERROR(capture::check_codec_process(process));
   CodecWait waiting(*wait, timeout);
   for (;;) {
     const Status done = collect();
@@ -349,7 +339,7 @@ bool VideoEncoder::is_ready() {
 }
 
 Status VideoEncoder::drain() {
-  HALYARD_RETURN_IF_ERROR(impl_->check_process());
+  HALYARD_RETURN_IF_ERROR(capture::check_codec_process(impl_->process));
   if (impl_->is_draining) return {};
   if (impl_->memory != EncoderMemory::automatic)
     HALYARD_RETURN_IF_ERROR(capture::command_codec(*impl_->device, true, true));

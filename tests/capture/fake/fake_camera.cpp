@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A driver in memory. Buffers are memfds, in place of DMA-BUFs.
-#include "capture/fake_camera.h"
+#include "capture/fake/fake_camera.h"
 
 #include <fcntl.h>
 #include <sys/eventfd.h>

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "capture/fake_codec.h"
+#include "capture/fake/fake_codec.h"
 
 namespace halyard::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A codec that answers all calls.
-#include "capture/fake_codec.h"
+#include "capture/fake/fake_codec.h"
 
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "capture/fake_codec_work.h"
+#include "capture/fake/fake_codec_work.h"
 
 namespace halyard::test {
 namespace {

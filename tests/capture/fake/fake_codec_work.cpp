@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/fake_codec_work.h"
+#include "capture/fake/fake_codec_work.h"
 
 #include <sys/timerfd.h>
 #include <unistd.h>

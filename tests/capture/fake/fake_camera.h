@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/fake_nodes.h"
+#include "capture/fake/fake_nodes.h"
 #include "halyard/fd.h"
 
 namespace halyard::test {
