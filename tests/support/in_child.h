@@ -13,28 +13,48 @@
 
 namespace halyard::test {
 
-// How a child that calls `call` ends; one that hangs is ended after 10 s.
-inline int status_of_child(const std::function<bool()>& call) {
+// A child that calls `call`; one that hangs is ended after 10 s.
+inline pid_t start_child(const std::function<bool()>& call) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(10);
     _exit(call() ? 1 : 0);
   }
+  return child;
+}
+
+// How a child ends.
+inline int status_of_child(pid_t child) {
   int status = -1;
   EXPECT_EQ(waitpid(child, &status, 0), child);
   return status;
 }
 
+inline bool ended_with_true(int status) {
+  EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+}
+
 // Whether `call` gives true in a child.
 inline bool is_true_in_child(const std::function<bool()>& call) {
-  int status = status_of_child(call);
+  int status = status_of_child(start_child(call));
 #ifdef __SANITIZE_THREAD__
   // Once in hundreds of runs a child whose parent has threads hangs in the sanitizer's own
   // run-time. A hang of ours comes again.
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) status = status_of_child(call);
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+    status = status_of_child(start_child(call));
 #endif
-  EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+  return ended_with_true(status);
+}
+
+// Whether both give true in two children at once. The caller has no other thread: a sanitizer's
+// allocator that another thread holds at fork() stays locked in the child.
+inline bool are_true_in_children(const std::function<bool()>& one,
+                                 const std::function<bool()>& other) {
+  const pid_t first = start_child(one);
+  const pid_t second = start_child(other);
+  const bool is_first_true = ended_with_true(status_of_child(first));
+  return ended_with_true(status_of_child(second)) && is_first_true;
 }
 
 // Runs `body` on a thread of its own, forks while it waits inside, and lets it end.

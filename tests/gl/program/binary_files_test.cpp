@@ -225,13 +225,8 @@ TEST_F(BinaryFilesTest, processes_that_write_and_read_at_once_see_whole_files) {
     }
     return true;
   };
-  bool is_right_there = false;
-  {
-    const std::jthread other(
-        [&] { is_right_there = is_true_in_child([&] { return write_and_read(1); }); });
-    EXPECT_TRUE(is_true_in_child([&] { return write_and_read(2); }));
-  }
-  EXPECT_TRUE(is_right_there);
+  EXPECT_TRUE(
+      are_true_in_children([&] { return write_and_read(1); }, [&] { return write_and_read(2); }));
   EXPECT_TRUE(files_->find("key"));
   EXPECT_EQ(folder_.entries(), 1U);
 }
