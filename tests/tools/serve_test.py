@@ -12,6 +12,7 @@ import unittest
 
 from masks_test import read_png, write_png
 from program import CLIP, IMAGE, MODEL, SOURCE, ProgramTest, needs_engine, needs_video
+from publishing import TopicTest
 from segmentation_model import pose_model, segmentation_model
 from serving import ServingTest
 
@@ -220,6 +221,24 @@ class ApiTest(ServingTest):
         self.assertTrue(self.is_grey(self.pixel(80, 80)))
         self.post("/api/controls", {"boxes": False})
         self.assertTrue(self.is_grey(self.pixel(64, 64)))
+
+
+@needs_engine
+class LiveTopicTest(ServingTest, TopicTest):
+    def test_frames_of_a_topic_are_shown_when_it_comes_and_when_it_comes_back(self):
+        camera = self.start("images", "cam/left", 50)
+        self.serve("--topic", "cam/left")
+        self.wait_for_frames(5)
+        state = self.get("/api/state")[1]
+        self.assertEqual((state["source"]["width"], state["source"]["height"]), (64, 48))
+        self.assertEqual(state["status"], "running")
+        self.wait_until(lambda: self.get("/api/pools")[1].get("topics"))
+        (topic,) = self.get("/api/pools")[1]["topics"]
+        self.assertEqual(topic["name"], "cam/left")
+        self.kill(camera)
+        before = self.get("/api/state")[1]["frames"]["passed"]
+        self.start("images", "cam/left", 50)
+        self.wait_for_frames(before + 5)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process of a topic, for the tests of commands that observe it. It ends when standard input
 // does.
-//   halyard_topic_peer frames NAME HZ        publishes NV12 images of 64 x 48
+//   halyard_topic_peer frames NAME HZ        publishes NV12 images of 64 x 48, as Tensor
+//   halyard_topic_peer images NAME HZ        the same as Image
 //   halyard_topic_peer numbers NAME HZ       publishes plain structs
-//   halyard_topic_peer subscribe NAME MS     keeps the last frame, and rests so long after each
+//   halyard_topic_peer subscribe NAME MS     keeps the last Tensor, and rests so long after each
+//   halyard_topic_peer view NAME MS          the same of Images
 #include <poll.h>
 #include <unistd.h>
 
@@ -12,9 +14,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <thread>
 
+#include "halyard/image_message.h"
 #include "halyard/topic.h"
 
 namespace {
@@ -48,11 +52,17 @@ Topic<T> join(const char* name, TopicRole role) {
   return *std::move(topic);
 }
 
-Result<Tensor> make_frame(Topic<Tensor>& topic) {
+template <class T>
+Result<Tensor> make_frame(Topic<T>& topic) {
   HALYARD_TRY(const auto pool, topic.pool());
   HALYARD_TRY(auto frame, pool->alloc_image(64, 48, PixelFormat::nv12));
   frame.set_name("left");
   return Tensor(frame);
+}
+
+Result<Image> make_image(Topic<Image>& topic) {
+  HALYARD_TRY(const Tensor frame, make_frame(topic));
+  return Image::wrap(frame);
 }
 
 template <class T, class Make>
@@ -68,9 +78,10 @@ int publish(const char* name, double hz, const Make& make) {
   return 0;
 }
 
+template <class T>
 int subscribe(const char* name, int rest_ms) {
-  auto topic = join<Tensor>(name, TopicRole::subscriber);
-  Tensor kept;
+  auto topic = join<T>(name, TopicRole::subscriber);
+  std::optional<T> kept;
   while (goes_on()) {
     auto frame = topic.recv_for(std::chrono::milliseconds(20));
     if (!frame) continue;
@@ -85,12 +96,14 @@ int subscribe(const char* name, int rest_ms) {
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
   const std::string role = argv[1];
-  if (role == "frames") return publish<Tensor>(argv[2], std::atof(argv[3]), make_frame);
+  if (role == "frames") return publish<Tensor>(argv[2], std::atof(argv[3]), make_frame<Tensor>);
+  if (role == "images") return publish<Image>(argv[2], std::atof(argv[3]), make_image);
   if (role == "numbers") {
     std::uint64_t value = 0;
     return publish<Number>(argv[2], std::atof(argv[3]),
                            [&](Topic<Number>&) -> Result<Number> { return Number{value++}; });
   }
-  if (role == "subscribe") return subscribe(argv[2], std::atoi(argv[3]));
+  if (role == "subscribe") return subscribe<Tensor>(argv[2], std::atoi(argv[3]));
+  if (role == "view") return subscribe<Image>(argv[2], std::atoi(argv[3]));
   return 2;
 }
