@@ -72,6 +72,12 @@ struct FrameSourceOptions {
   /// nobody can read are errors at once. Each failure is logged (warn). Unset: a loss is an error
   /// of next().
   std::optional<ReconnectOptions> reconnect = std::nullopt;
+  /// What decodes videos. "" and "cpu": FFmpeg on the CPU. "v4l2": the first hardware codec of
+  /// list_video_codecs() that decodes the video; "/dev/video10": this one. Their images lie in the
+  /// driver's buffers, without a copy, and frames may hold 8 of them: with more, next() waits for
+  /// one to be released, network_timeout at most, and fails with exhausted. "auto": as "v4l2", and
+  /// the CPU where that fails; the reason is logged (info).
+  std::string video_decoder = {};
 };
 
 /// Waits until frames are due by their timestamps, as a player does. One thread at a time.

@@ -74,7 +74,7 @@ class Frames:
     def __init__(self, source: Source, *, picture_rate: float = 25.0,
                  limits: Optional[DecodeLimits] = None, timeout: Optional[float] = None,
                  speed: float = 0.0, loop: bool = False, start: float = 0.0,
-                 reconnect: bool = False) -> None:
+                 reconnect: bool = False, video_decoder: str = "cpu") -> None:
         if not _is_positive(picture_rate):
             raise InvalidArgumentError(f"picture_rate: must be above 0 ({picture_rate!r})",
                                        "invalid_argument")
@@ -84,7 +84,7 @@ class Frames:
         self.source = name_of(source)
         self._source: Optional[Reader] = reader_of(
             source, picture_rate, limits, timeout, speed=speed, loop=bool(loop), start=start,
-            reconnect=bool(reconnect))
+            reconnect=bool(reconnect), video_decoder=video_decoder)
         self._count = self._source.count
         self.rate = self._source.rate
         self.is_video = self._source.is_video
@@ -147,7 +147,7 @@ def _is_positive(value: Any) -> bool:
 def open(source: Source, *, picture_rate: float = 25.0,  # noqa: A001
          limits: Optional[DecodeLimits] = None, timeout: Optional[float] = None,
          speed: float = 0.0, loop: bool = False, start: float = 0.0,
-         reconnect: bool = False) -> Frames:
+         reconnect: bool = False, video_decoder: str = "cpu") -> Frames:
     """The frames of an image, a folder of images (frame9 before frame10), a video, a server, a
     camera or a topic::
 
@@ -167,12 +167,14 @@ def open(source: Source, *, picture_rate: float = 25.0,  # noqa: A001
         loop: a file begins again after its last frame.
         start: seconds of a file to skip.
         reconnect: opens a lost camera or server again, for ever, with waits of up to 10 s.
+        video_decoder: "cpu"; "v4l2": a hardware codec that decodes the video, or its path, with
+            frames in its buffers, of which 8 can be held; "auto": the CPU where that fails.
 
     The frames of a topic end when it is closed. A topic that nobody has made is made, of type
     Image. Raises MissingFileError, DataError (no image or video), UnsupportedError (a video without
     FFmpeg), WaitTimeoutError."""
     return Frames(source, picture_rate=picture_rate, limits=limits, timeout=timeout, speed=speed,
-                  loop=loop, start=start, reconnect=reconnect)
+                  loop=loop, start=start, reconnect=reconnect, video_decoder=video_decoder)
 
 
 for _item in (Frame, Frames, open):

@@ -132,8 +132,8 @@ def name_of(source: Source) -> str:
 
 def reader_of(source: Source, picture_rate: float, limits: Optional[DecodeLimits],
               timeout: Optional[float], **playback: Any) -> Reader:
-    """Opens a source. playback: speed, loop, start and reconnect of halyard.open(); a topic has
-    none of them."""
+    """Opens a source. playback: speed, loop, start, reconnect and video_decoder of halyard.open();
+    a topic has none of them."""
     if isinstance(source, Topic):
         return TopicReader(source, False, timeout)
     name = name_of(source)

@@ -48,6 +48,7 @@ void add_playback(FrameSourceOptions& options, const nb::kwargs& playback) {
   options.speed = number_from(playback["speed"], "speed");
   options.loops = nb::cast<bool>(playback["loop"]);
   options.start = time_from(playback["start"], "start");
+  options.video_decoder = nb::cast<std::string>(playback["video_decoder"]);
   if (nb::cast<bool>(playback["reconnect"])) options.reconnect.emplace();
 }
 

@@ -130,6 +130,14 @@ Status check_options(const FrameSourceOptions& options) {
     return fail(Errc::invalid_argument, "start must not be below 0", "{} ns",
                 options.start.count());
   }
+  const std::string& decoder = options.video_decoder;
+  const bool is_named = decoder.empty() || decoder == "cpu" || decoder == "auto" ||
+                        decoder == "v4l2" || decoder.starts_with('/');
+  if (!is_named) {
+    return fail(Errc::invalid_argument,
+                "video_decoder must be cpu, v4l2, auto or the path of a hardware codec", "{}",
+                decoder);
+  }
   return options.reconnect ? check_waits(*options.reconnect) : Status{};
 }
 

@@ -96,6 +96,14 @@ def test_star_imports_leave_python_s_open_alone():
     assert "open" not in names and names["Frames"] is halyard.Frames
 
 
+def test_what_decodes_videos_is_named():
+    image = CLIP / "frame_0000.jpg"
+    with pytest.raises(halyard.InvalidArgumentError, match="video_decoder"):
+        halyard.open(image, video_decoder="cuda")
+    with halyard.open(image, video_decoder="auto") as frames:
+        assert len(list(frames)) == 1
+
+
 def test_a_folder_is_played_from_a_time_on_at_its_speed_and_again(tmp_path):
     with halyard.open(CLIP, start=3.4) as frames:
         assert not frames.is_live and frames.reconnect_count == 0

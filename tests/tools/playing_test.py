@@ -52,6 +52,8 @@ class Playing(ProgramTest):
         found = self.frames(CLIP, "--start", 3.4)  # 25 a second
         self.assertEqual([frame["index"] for frame in found], [85, 86, 87, 88, 89])
         self.assertTrue(found[0]["source"].endswith("frame_0085.jpg"), found[0]["source"])
+        self.fail_with(1, "run", CLIP, "--video-decoder", "cuda", "--model", MODEL,
+                       says="video_decoder must be")
         self.fail_with(1, "run", CLIP, "--start", 100, "--model", MODEL, says="no frame")
         self.fail_with(2, "run", CLIP, CLIP, "--start", 1, "--model", MODEL,
                        says="--start: works with one input")

@@ -82,6 +82,23 @@ void find_theirs(const Table& table, Ours ours, Theirs& theirs) noexcept {
   }
 }
 
+Colorimetry ours_of(AVColorSpace encoding, AVColorPrimaries space,
+                    AVColorTransferCharacteristic transfer, AVColorRange range,
+                    int format) noexcept {
+  Colorimetry out;
+  find_ours(encodings, encoding, out.encoding);
+  find_ours(spaces, space, out.space);
+  find_ours(transfers, transfer, out.transfer);
+  const bool is_jpeg = format == AV_PIX_FMT_YUVJ420P || format == AV_PIX_FMT_YUVJ422P ||
+                       format == AV_PIX_FMT_YUVJ444P;
+  if (range == AVCOL_RANGE_JPEG || is_jpeg) {
+    out.range = ColorRange::full;
+  } else if (range == AVCOL_RANGE_MPEG) {
+    out.range = ColorRange::limited;
+  }
+  return out;
+}
+
 }  // namespace
 
 void route_ffmpeg_log() {
@@ -110,18 +127,13 @@ std::string name_of_format(int ffmpeg_format) {
 }
 
 Colorimetry colorimetry_of(const AVFrame& frame) noexcept {
-  Colorimetry out;
-  find_ours(encodings, frame.colorspace, out.encoding);
-  find_ours(spaces, frame.color_primaries, out.space);
-  find_ours(transfers, frame.color_trc, out.transfer);
-  const bool is_jpeg = frame.format == AV_PIX_FMT_YUVJ420P || frame.format == AV_PIX_FMT_YUVJ422P ||
-                       frame.format == AV_PIX_FMT_YUVJ444P;
-  if (frame.color_range == AVCOL_RANGE_JPEG || is_jpeg) {
-    out.range = ColorRange::full;
-  } else if (frame.color_range == AVCOL_RANGE_MPEG) {
-    out.range = ColorRange::limited;
-  }
-  return out;
+  return ours_of(frame.colorspace, frame.color_primaries, frame.color_trc, frame.color_range,
+                 frame.format);
+}
+
+Colorimetry colorimetry_of(const AVCodecParameters& stream) noexcept {
+  return ours_of(stream.color_space, stream.color_primaries, stream.color_trc, stream.color_range,
+                 stream.format);
 }
 
 void set_colorimetry(AVCodecContext& codec, const Colorimetry& colorimetry) noexcept {

@@ -51,6 +51,8 @@ std::string name_of_format(int ffmpeg_format);
 
 /// The frame's colour fields as Halyard's values; fields that FFmpeg does not know are unknown.
 Colorimetry colorimetry_of(const AVFrame& frame) noexcept;
+/// Those of a stream, from its container or its codec.
+Colorimetry colorimetry_of(const AVCodecParameters& stream) noexcept;
 /// The reverse; unknown axes are left unspecified.
 void set_colorimetry(AVCodecContext& codec, const Colorimetry& colorimetry) noexcept;
 

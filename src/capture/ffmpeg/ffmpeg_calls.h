@@ -8,6 +8,7 @@
 
 extern "C" {
 #include <libavcodec/avcodec.h>
+#include <libavcodec/bsf.h>
 #include <libavformat/avformat.h>
 #include <libavutil/avstring.h>
 #include <libavutil/opt.h>
@@ -46,6 +47,13 @@ extern "C" {
   X(av_rescale_q)               \
   X(av_strerror)
 #define HALYARD_AVCODEC_CALLS(X)     \
+  X(av_bsf_alloc)                    \
+  X(av_bsf_flush)                    \
+  X(av_bsf_free)                     \
+  X(av_bsf_get_by_name)              \
+  X(av_bsf_init)                     \
+  X(av_bsf_receive_packet)           \
+  X(av_bsf_send_packet)              \
   X(av_new_packet)                   \
   X(av_packet_alloc)                 \
   X(av_packet_free)                  \
@@ -59,6 +67,7 @@ extern "C" {
   X(avcodec_free_context)            \
   X(avcodec_get_name)                \
   X(avcodec_open2)                   \
+  X(avcodec_parameters_copy)         \
   X(avcodec_parameters_from_context) \
   X(avcodec_parameters_to_context)   \
   X(avcodec_receive_frame)           \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens containers and decoders.
+// Opens containers.
 #include "capture/ffmpeg/video_input.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
@@ -8,9 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <limits>
 #include <span>
-#include <thread>
 #include <utility>
 
 #include "base/text/format_error.h"
@@ -305,31 +303,6 @@ Status check_frame(const FrameExtent& frame, const DecodeLimits& limits, const s
               "max_bytes {}",
               name, columns, rows, bytes, limits.max_width, limits.max_height, limits.max_pixels,
               limits.max_bytes);
-}
-
-Result<CodecPtr> open_decoder(const AVStream& stream, const DecodeLimits& limits,
-                              const std::string& name) {
-  const AVCodecParameters& parameters = *stream.codecpar;
-  HALYARD_RETURN_IF_ERROR(
-      check_frame({parameters.width, parameters.height, parameters.format}, limits, name));
-  const AVCodec* codec = ffmpeg().avcodec_find_decoder(parameters.codec_id);
-  if (codec == nullptr) {
-    return fail(Errc::unsupported, "video: this FFmpeg has no decoder for its codec", "{}: {}",
-                name, ffmpeg().avcodec_get_name(parameters.codec_id));
-  }
-  CodecPtr decoder(ffmpeg().avcodec_alloc_context3(codec));
-  if (!decoder) return fail(Errc::no_memory, "video: decoder cannot be allocated", "{}", name);
-  const int set = ffmpeg().avcodec_parameters_to_context(decoder.get(), &parameters);
-  if (set < 0) return ffmpeg_error("video: decoder refuses the stream", set, name, Errc::malformed);
-  constexpr auto maximum = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
-  decoder->max_pixels = static_cast<std::int64_t>(std::min(limits.max_pixels, maximum));
-  decoder->pkt_timebase = stream.time_base;
-  // Each thread holds frames of its own, so there are at most 16 threads.
-  decoder->thread_count = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 16);
-  const int opened = ffmpeg().avcodec_open2(decoder.get(), codec, nullptr);
-  if (opened < 0)
-    return ffmpeg_error("video: decoder refuses the stream", opened, name, Errc::malformed);
-  return decoder;
 }
 
 }  // namespace halyard::capture

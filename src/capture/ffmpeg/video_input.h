@@ -85,11 +85,6 @@ Status check_frame(const FrameExtent& frame, const DecodeLimits& limits, const s
 SourceResult video_source(Result<VideoInput> input, const std::string& name,
                           const FrameSourceOptions& options);
 
-/// Opens a decoder of the stream with `limits`. Errors: unsupported (this FFmpeg has no decoder),
-/// invalid_argument (limits), malformed.
-Result<CodecPtr> open_decoder(const AVStream& stream, const DecodeLimits& limits,
-                              const std::string& name);
-
 }  // namespace halyard::capture
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of a video: sends packets to the decoder, receives frames, and drains it at the end.
+// Frames of a video: gives its decoder packets, receives frames, and drains it at the end.
 #ifdef HALYARD_HAVE_FFMPEG
 
 #include <algorithm>
@@ -7,10 +7,13 @@
 #include <utility>
 
 #include "base/text/format_error.h"
-#include "capture/ffmpeg/ffmpeg.h"
+#include "capture/ffmpeg/hardware_decoder.h"
+#include "capture/ffmpeg/packet_decoder.h"
+#include "capture/ffmpeg/software_decoder.h"
 #include "capture/ffmpeg/video_frame.h"
 #include "capture/ffmpeg/video_input.h"
 #include "capture/source.h"
+#include "halyard/log.h"
 
 namespace halyard::capture {
 namespace {
@@ -19,8 +22,8 @@ constexpr AVRational nanosecond{1, 1'000'000'000};
 
 class VideoSource final : public Source {
  public:
-  VideoSource(VideoInput input, CodecPtr decoder, PacketPtr packet, std::string name,
-              const DecodeLimits& limits)
+  VideoSource(VideoInput input, std::unique_ptr<PacketDecoder> decoder, PacketPtr packet,
+              std::string name, const DecodeLimits& limits)
       : name_(std::move(name)),
         limits_(limits),
         input_(std::move(input)),
@@ -42,88 +45,81 @@ class VideoSource final : public Source {
   Status seek(std::chrono::nanoseconds time) override;
 
  private:
-  Result<FramePtr> decode();
+  Result<std::optional<DecodedFrame>> decode();
   Status feed();
-  void restart_decoder();
+  Status restart_decoder();
   Status restart();
   Result<bool> jump(std::chrono::nanoseconds time);
-  Result<FramePtr> skip_damaged();
-  Result<Frame> give(FramePtr frame);
-  std::chrono::nanoseconds time_of(const AVFrame& frame, std::size_t index) const noexcept;
+  Status find_next();
+  Result<Frame> give(DecodedFrame decoded);
+  Result<Tensor> image_of(DecodedFrame decoded) const;
+  std::chrono::nanoseconds time_of(const DecodedFrame& decoded, std::size_t index) const noexcept;
 
   std::string name_;
   DecodeLimits limits_;
   VideoInput input_;
-  CodecPtr decoder_;
+  std::unique_ptr<PacketDecoder> decoder_;
   PacketPtr packet_;
   double rate_;
   bool is_live_;
   Orientation orientation_;
   std::size_t index_ = 0;
-  bool draining_ = false;  // the decoder knows that no packet follows
-  FramePtr ahead_;         // the next frame, if seek() has found it
+  std::optional<DecodedFrame> ahead_;  // the next frame, if seek() has found it
 };
 
 Result<std::optional<Frame>> VideoSource::next() {
-  FramePtr frame = std::move(ahead_);
-  if (!frame) {
-    HALYARD_TRY(frame, decode());
+  auto decoded = std::exchange(ahead_, std::nullopt);
+  if (!decoded) {
+    HALYARD_TRY(decoded, decode());
   }
-  if (!frame) return std::optional<Frame>();
-  HALYARD_TRY(Frame out, give(std::move(frame)));
+  if (!decoded) return std::optional<Frame>();
+  HALYARD_TRY(Frame out, give(*std::move(decoded)));
   return std::optional<Frame>(std::move(out));
 }
 
-// The next frame; null at the end.
-Result<FramePtr> VideoSource::decode() {
-  FramePtr frame(ffmpeg().av_frame_alloc());
-  if (!frame) return fail(Errc::no_memory, "video: frame cannot be allocated", "{}", name_);
+// The next frame; nullopt at the end.
+Result<std::optional<DecodedFrame>> VideoSource::decode() {
   for (;;) {
-    const int got = ffmpeg().avcodec_receive_frame(decoder_.get(), frame.get());
-    if (got == 0) return frame;
-    if (got == AVERROR_EOF) return FramePtr();
-    if (got != AVERROR(EAGAIN)) {
-      // A draining decoder may return the same error forever. The flush ends the video here.
-      if (draining_ && got != AVERROR_INVALIDDATA) ffmpeg().avcodec_flush_buffers(decoder_.get());
-      return ffmpeg_error("video: a frame is damaged", got,
-                          fmt::format("{} after {} frames", name_, index_), Errc::corrupt);
+    HALYARD_TRY(DecoderAnswer answer, decoder_->receive(index_));
+    switch (answer.state) {
+      case DecoderAnswer::State::frame:
+        return std::optional<DecodedFrame>(std::move(answer.decoded));
+      case DecoderAnswer::State::end:
+        return std::optional<DecodedFrame>();
+      case DecoderAnswer::State::needs_packet:
+        HALYARD_RETURN_IF_ERROR(feed());
     }
-    HALYARD_RETURN_IF_ERROR(feed());
   }
 }
 
-// Sends one packet, or end-of-stream, to the decoder.
+// Gives the decoder one packet, or the end of the stream.
 Status VideoSource::feed() {
-  auto more = input_.read(*packet_);
-  if (!more) return more.error();
-  if (!*more) draining_ = true;
-  const int sent = ffmpeg().avcodec_send_packet(decoder_.get(), *more ? packet_.get() : nullptr);
+  HALYARD_TRY(const bool has_more, input_.read(*packet_));
+  Status sent = decoder_->send(has_more ? packet_.get() : nullptr, index_);
   ffmpeg().av_packet_unref(packet_.get());
-  if (sent < 0 && sent != AVERROR_EOF) {
-    return ffmpeg_error("video: a packet is damaged", sent,
-                        fmt::format("{} after {} frames", name_, index_), Errc::corrupt);
-  }
-  return {};
+  return sent;
 }
 
-void VideoSource::restart_decoder() {
-  ffmpeg().avcodec_flush_buffers(decoder_.get());
-  draining_ = false;
+Status VideoSource::restart_decoder() {
   ahead_.reset();
+  return decoder_->restart();
 }
 
 Status VideoSource::restart() {
   HALYARD_RETURN_IF_ERROR(input_.restart());
-  restart_decoder();
+  HALYARD_RETURN_IF_ERROR(restart_decoder());
   index_ = 0;
   return {};
 }
 
-// The next frame that can be decoded; null at the end.
-Result<FramePtr> VideoSource::skip_damaged() {
+// Makes the next frame that can be decoded the one ahead; none at the end.
+Status VideoSource::find_next() {
+  ahead_.reset();
   for (;;) {
-    auto frame = decode();
-    if (frame || frame.error().code != Errc::corrupt) return frame;
+    auto decoded = decode();
+    if (decoded) ahead_ = *std::move(decoded);
+    if (decoded || decoded.error().code != Errc::corrupt)
+      return decoded ? Status() : Status(decoded.error());
   }
 }
 
@@ -135,9 +131,9 @@ Result<bool> VideoSource::jump(std::chrono::nanoseconds time) {
   const std::int64_t first = stream.start_time != AV_NOPTS_VALUE ? stream.start_time : 0;
   std::int64_t target = ffmpeg().av_rescale_q(time.count(), nanosecond, stream.time_base);
   if (__builtin_add_overflow(target, first, &target) || !input_.seek(target)) return false;
-  restart_decoder();
-  HALYARD_TRY(ahead_, skip_damaged());
-  return ahead_ && ahead_->best_effort_timestamp != AV_NOPTS_VALUE && time_of(*ahead_, 0) <= time;
+  HALYARD_RETURN_IF_ERROR(restart_decoder());
+  HALYARD_RETURN_IF_ERROR(find_next());
+  return ahead_ && ahead_->timestamp != AV_NOPTS_VALUE && time_of(*ahead_, 0) <= time;
 }
 
 Status VideoSource::seek(std::chrono::nanoseconds time) {
@@ -146,11 +142,11 @@ Status VideoSource::seek(std::chrono::nanoseconds time) {
               time > std::chrono::nanoseconds::zero() ? jump(time) : Result<bool>(false));
   if (!jumped) {
     HALYARD_RETURN_IF_ERROR(restart());
-    HALYARD_TRY(ahead_, skip_damaged());
+    HALYARD_RETURN_IF_ERROR(find_next());
   }
   std::size_t passed = 0;  // without times of its own, a video has those of its frames' numbers
   while (ahead_ && time_of(*ahead_, passed) < time) {
-    HALYARD_TRY(ahead_, skip_damaged());
+    HALYARD_RETURN_IF_ERROR(find_next());
     ++passed;
   }
   if (ahead_ && rate_ > 0) {
@@ -160,27 +156,33 @@ Status VideoSource::seek(std::chrono::nanoseconds time) {
   return {};
 }
 
-Result<Frame> VideoSource::give(FramePtr frame) {
+Result<Frame> VideoSource::give(DecodedFrame decoded) {
   const std::size_t index = index_++;
-  if ((frame->flags & AV_FRAME_FLAG_CORRUPT) != 0 || frame->decode_error_flags != 0) {
+  const AVFrame* const frame = decoded.frame.get();
+  if (frame && ((frame->flags & AV_FRAME_FLAG_CORRUPT) != 0 || frame->decode_error_flags != 0)) {
     return fail(Errc::corrupt, "video: a frame is damaged", "{} frame {}", name_, index);
   }
-  // The frame size may change within a stream.
-  HALYARD_RETURN_IF_ERROR(
-      check_frame({frame->width, frame->height, frame->format}, limits_, name_));
-  const auto when = time_of(*frame, index);
-  HALYARD_TRY(Tensor image, wrap_frame(std::move(frame), name_));
+  const auto when = time_of(decoded, index);
+  HALYARD_TRY(Tensor image, image_of(std::move(decoded)));
   image.set_orientation(orientation_);
   return Frame{std::move(image), name_, index, when};
 }
 
-std::chrono::nanoseconds VideoSource::time_of(const AVFrame& frame,
+Result<Tensor> VideoSource::image_of(DecodedFrame decoded) const {
+  if (!decoded.frame) return std::move(decoded.image);
+  const AVFrame& frame = *decoded.frame;
+  // The frame size may change within a stream.
+  HALYARD_RETURN_IF_ERROR(check_frame({frame.width, frame.height, frame.format}, limits_, name_));
+  return wrap_frame(std::move(decoded.frame), name_);
+}
+
+std::chrono::nanoseconds VideoSource::time_of(const DecodedFrame& decoded,
                                               std::size_t index) const noexcept {
   const AVStream& stream = input_.stream();
-  if (frame.best_effort_timestamp != AV_NOPTS_VALUE && stream.time_base.den > 0) {
+  if (decoded.timestamp != AV_NOPTS_VALUE && stream.time_base.den > 0) {
     const std::int64_t first = stream.start_time != AV_NOPTS_VALUE ? stream.start_time : 0;
     std::int64_t since = 0;
-    if (!__builtin_sub_overflow(frame.best_effort_timestamp, first, &since)) {
+    if (!__builtin_sub_overflow(decoded.timestamp, first, &since)) {
       return std::chrono::nanoseconds(ffmpeg().av_rescale_q(since, stream.time_base, nanosecond));
     }
   }
@@ -191,12 +193,30 @@ std::chrono::nanoseconds VideoSource::time_of(const AVFrame& frame,
 
 }  // namespace
 
+namespace {
+
+// Errors: those of both kinds of decoders; unsupported (pixel format).
+Result<std::unique_ptr<PacketDecoder>> open_decoder(const VideoInput& input,
+                                                    const std::string& name,
+                                                    const Options& options) {
+  const std::string& wanted = options.video_decoder;
+  const bool takes_any = wanted == "auto";
+  if (takes_any || wanted == "v4l2" || wanted.starts_with('/')) {
+    auto decoder = open_hardware_decoder(input.stream(), input.is_live(), options, name);
+    if (decoder || !takes_any) return decoder;
+    log(LogLevel::info, "capture", "the CPU decodes: " + decoder.error().message());
+  }
+  const int format = input.stream().codecpar->format;
+  if (format != AV_PIX_FMT_NONE) HALYARD_RETURN_IF_ERROR(check_pixel_format(format, name));
+  return open_software_decoder(input.stream(), options.load.limits, name);
+}
+
+}  // namespace
+
 SourceResult video_source(Result<VideoInput> input, const std::string& name,
                           const Options& options) {
   if (!input) return input.error();
-  const int format = input->stream().codecpar->format;
-  if (format != AV_PIX_FMT_NONE) HALYARD_RETURN_IF_ERROR(check_pixel_format(format, name));
-  HALYARD_TRY(CodecPtr decoder, open_decoder(input->stream(), options.load.limits, name));
+  HALYARD_TRY(auto decoder, open_decoder(*input, name, options));
   PacketPtr packet(ffmpeg().av_packet_alloc());
   if (!packet) return fail(Errc::no_memory, "video: packet cannot be allocated", "{}", name);
   return std::unique_ptr<Source>(std::make_unique<VideoSource>(

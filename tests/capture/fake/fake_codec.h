@@ -10,8 +10,10 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,8 +56,10 @@ struct FakeCodec {
   bool is_encoder = false, is_multi = false, has_export = true, has_dmabuf = true;
   std::uint32_t coded = V4L2_PIX_FMT_H264;
   std::vector<std::uint32_t> raw = {V4L2_PIX_FMT_NV12};
-  std::uint32_t align = 1;       ///< the frame's size is a multiple
-  bool is_paused = false;        ///< it takes buffers and does not work
+  std::uint32_t align = 1;  ///< the frame's size is a multiple
+  bool is_paused = false;   ///< it takes buffers and does not work
+  /// Reads a packet of another stream; unset: its bytes are a FakePacket.
+  std::function<FakePacket(std::span<const std::byte>)> parse;
   bool refuses_release = false;  ///< REQBUFS 0 fails while descriptors are out: Linux before 5.0
   std::map<unsigned long, int> failing;
   std::map<std::uint32_t, std::int32_t> controls = {{V4L2_CID_MPEG_VIDEO_BITRATE, 1000},

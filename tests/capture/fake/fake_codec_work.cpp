@@ -68,6 +68,17 @@ void announce(FakeCodec& codec, const FakePacket& packet) {
   if (codec.filled.is_streaming) finish(codec.filled, 0, V4L2_BUF_FLAG_LAST, {});
 }
 
+// The packet that waits first; false if it cannot be read.
+bool read_packet(const FakeCodec& codec, FakePacket& out) {
+  const std::uint32_t index = codec.read.queued.front();
+  std::vector<std::byte> bytes(codec.parse ? codec.read.buffers[index].used : sizeof(out));
+  const ssize_t got = ::pread(descriptor(codec.read, index, 0), bytes.data(), bytes.size(), 0);
+  if (got != static_cast<ssize_t>(bytes.size())) return false;
+  if (codec.parse) out = codec.parse(bytes);
+  if (!codec.parse) std::memcpy(&out, bytes.data(), sizeof(out));
+  return true;
+}
+
 // Whether it has done something.
 bool decode_one(FakeCodec& codec) {
   FakeQueue& in = codec.read;
@@ -82,9 +93,8 @@ bool decode_one(FakeCodec& codec) {
     return true;
   }
   FakePacket packet;
-  const std::uint32_t index = in.queued.front();
-  const timeval time = in.buffers[index].time;
-  if (::pread(descriptor(in, index, 0), &packet, sizeof(packet), 0) != sizeof(packet)) return false;
+  const timeval time = in.buffers[in.queued.front()].time;
+  if (!read_packet(codec, packet)) return false;
   if (packet.kind == FakePacket::Kind::nothing) {
     finish(in, 0, V4L2_BUF_FLAG_ERROR, time);
     return true;

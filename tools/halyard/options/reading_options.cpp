@@ -27,6 +27,7 @@ FrameSourceOptions ReadingOptions::source_options() const {
   out.speed = speed;
   out.loops = loops;
   out.start = std::chrono::nanoseconds(std::llround(start_s * 1e9));
+  out.video_decoder = video_decoder;
   if (reconnects) out.reconnect.emplace();
   return out;
 }
@@ -40,6 +41,9 @@ void add_reading_options(CLI::App& command, ReadingOptions& options) {
   command.add_option("--topic", options.topic, "Images that other processes publish");
   command.add_option("--start", options.start_s, "Seconds from the beginning of the input to skip")
       ->check(CLI::Range(0.0, max_seconds));
+  command.add_option("--video-decoder", options.video_decoder,
+                     "What decodes videos: cpu, v4l2 (a hardware codec), its path, or auto; "
+                     "default: cpu");
 }
 
 int check_inputs(const ReadingOptions& options) {

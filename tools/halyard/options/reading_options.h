@@ -15,6 +15,7 @@ struct ReadingOptions {
   std::string camera, topic;
   double speed = 0;    ///< as FrameSourceOptions::speed
   double start_s = 0;  ///< seconds
+  std::string video_decoder;  ///< as FrameSourceOptions::video_decoder
   bool loops = false;
   bool reconnects = false;
 
@@ -24,7 +25,7 @@ struct ReadingOptions {
   FrameSourceOptions source_options() const;
 };
 
-/// Adds the inputs, --camera, --topic and --start.
+/// Adds the inputs, --camera, --topic, --start and --video-decoder.
 void add_reading_options(CLI::App& command, ReadingOptions& options);
 
 /// The usage error of a command line without an input; exit_ok if there is one.
