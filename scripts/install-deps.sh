@@ -75,7 +75,8 @@ usage() { sed -n '5,22s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 list() {
   local kind group
-  for group in demo native images libcamera model python test vm browser torch bench check dev aarch64; do
+  for group in demo native images libcamera model python test vm browser torch bench check dev \
+    aarch64; do
     for kind in apt pip bare; do
       declare -p "${kind}_${group}" >/dev/null 2>&1 || continue
       declare -n packages="${kind}_${group}"
@@ -85,8 +86,8 @@ list() {
   done
 }
 
-# Debian 12 itself has libcamera 0.0.3, which is too old. Its backports are added where apt knows none
-# of 0.3 or later; packages of that suite are installed only where they are asked for.
+# Debian 12 itself has libcamera 0.0.3, which is too old: its backports are added. Packages of that
+# suite are installed only where they are asked for.
 install_libcamera() {
   local sudo=() suite=() line='deb http://deb.debian.org/debian bookworm-backports main'
   ! pkg-config --exists 'libcamera >= 0.3' 2>/dev/null || return 0
@@ -99,7 +100,8 @@ install_libcamera() {
       die "cannot add: $line"
   fi
   printf 'install-deps: installing %s\n' "${apt_libcamera[*]}"
-  "${sudo[@]}" apt-get update -qq || die "apt-get update failed; are the package sources reachable?"
+  "${sudo[@]}" apt-get update -qq ||
+    die "apt-get update failed; are the package sources reachable?"
   "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
     "${suite[@]}" "${apt_libcamera[@]}" </dev/null >/dev/null ||
     die "apt-get could not install: ${apt_libcamera[*]}"

@@ -84,8 +84,9 @@ def write_udev():
     os.makedirs(ROOT + "/run/udev/data")
     for file in glob.glob(ROOT + "/sys/class/video4linux/*/dev") + \
             glob.glob(ROOT + "/sys/bus/media/devices/*/dev"):
-        with open(file, encoding="utf-8") as number, \
-                open(f"{ROOT}/run/udev/data/c{number.read().strip()}", "w", encoding="utf-8") as out:
+        with open(file, encoding="utf-8") as node:
+            number = node.read().strip()
+        with open(f"{ROOT}/run/udev/data/c{number}", "w", encoding="utf-8") as out:
             out.write("I:1\n")
 
 
