@@ -77,9 +77,13 @@ vm: ## Run the tests in a machine that has devices (tests/vm); none may be skipp
 	@cmake --preset $(VM_PRESET) -DHALYARD_TESTS=ON \
 	  $(if $(filter release,$(VM_PRESET)),-DHALYARD_WERROR=$(WERROR)) $(CMAKE_FLAGS)
 	@cmake --build $(VM_BUILD) -j $(JOBS) --target $(VM_SUITES:%=halyard_test_%)
+	@[ -e $(VM_BUILD)/plugins/cameras/libcamera.so ] || \
+	  echo 'vm: Libcamera: skipped: no libcamera >= 0.3 (scripts/install-deps.sh libcamera)' >&2
 	@tests/vm/run.sh $(VM_BUILD) --suites '$(VM_SUITES)' \
 	  $(or $(VM_FLAGS),--then --suites vm --mods none --filter 'HardwareCodec*' \
-	    --media 'vicodec vicodec.multiplanar=1')
+	    --media 'vicodec vicodec.multiplanar=1' \
+	    $$([ $(VM_PRESET) != release ] || [ ! -e $(VM_BUILD)/plugins/cameras/libcamera.so ] || \
+	      echo --then --suites vm --mods none --media vimc --filter 'Libcamera*'))
 
 gl: ## Test OpenGL on a driver that imports DMA-BUFs, here and in that machine
 	@scripts/install-deps.sh test

@@ -47,7 +47,7 @@ endif()
 set(HALYARD_HWY halyard_hwy)
 
 # Inference runtimes are built as separate shared objects (halyard_openvino_object below).
-set(HALYARD_EXCLUDE_SOURCES "/src/model/openvino/")
+set(HALYARD_EXCLUDE_SOURCES "/src/model/openvino/|/src/capture/libcamera/")
 set(HALYARD_REPORT "")
 
 # If libjpeg-turbo's jpegint.h is installed, as on Debian, our Huffman decoder replaces that of
@@ -230,6 +230,22 @@ if(HALYARD_TOOLS AND NOT HALYARD_TLS STREQUAL "OFF")
     message(FATAL_ERROR "HALYARD_TLS=ON but OpenSSL 3 was not found: install libssl-dev")
   else()
     list(APPEND HALYARD_REPORT "tls: none (install libssl-dev)")
+  endif()
+endif()
+
+# HALYARD_LIBCAMERA: a plugin beside the library, which does not depend on it. Debian 12 itself has
+# 0.0.3, which is too old.
+if(NOT HALYARD_LIBCAMERA STREQUAL "OFF" AND NOT HALYARD_QUICK)
+  pkg_check_modules(halyard_libcamera_pc QUIET IMPORTED_TARGET libcamera>=0.3)
+  if(halyard_libcamera_pc_FOUND)
+    add_library(halyard_libcamera INTERFACE)
+    target_link_libraries(halyard_libcamera INTERFACE PkgConfig::halyard_libcamera_pc)
+    list(APPEND HALYARD_REPORT "cameras: V4L2, libcamera ${halyard_libcamera_pc_VERSION}")
+  elseif(HALYARD_LIBCAMERA STREQUAL "ON")
+    message(FATAL_ERROR "HALYARD_LIBCAMERA=ON but libcamera >= 0.3 was not found: run "
+                        "scripts/install-deps.sh libcamera")
+  else()
+    list(APPEND HALYARD_REPORT "cameras: V4L2 (libcamera: scripts/install-deps.sh libcamera)")
   endif()
 endif()
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` installs: the library, its headers, CMake package and pkg-config file.
-# Components: runtime (to run programs), development (to build programs), tools, and on request
+# Components: runtime (to run programs), development (to build programs), tools, libcamera (the
+# plugin of its cameras), and on request
 # compat: the names that programs for EdgeFirst HAL use.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/halyard)
@@ -10,6 +11,11 @@ install(TARGETS halyard EXPORT halyard-targets
 if(TARGET halyard_openvino_object)
   install(TARGETS halyard_openvino_object
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/halyard COMPONENT runtime)
+endif()
+# By its own component: a package of it depends on libcamera.
+if(TARGET halyard_libcamera_object)
+  install(TARGETS halyard_libcamera_object
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/halyard/cameras COMPONENT libcamera)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN edgefirst EXCLUDE)

@@ -139,3 +139,22 @@ function(halyard_openvino_object)
   endif()
   add_dependencies(halyard halyard_openvino_object)
 endfunction()
+
+# The plugin of libcamera, built against the one that is installed. In the build folder it is where
+# no program looks by itself: HALYARD_CAMERA_PLUGINS names it.
+function(halyard_libcamera_object)
+  if(NOT TARGET halyard_libcamera)
+    return()
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/capture/libcamera/*.cpp)
+  add_library(halyard_libcamera_object MODULE ${sources})
+  set_target_properties(halyard_libcamera_object PROPERTIES
+    PREFIX "" OUTPUT_NAME libcamera INSTALL_RPATH ""
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/plugins/cameras)
+  target_include_directories(halyard_libcamera_object PRIVATE ${PROJECT_SOURCE_DIR}/include
+                             ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(halyard_libcamera_object PRIVATE halyard_flags halyard_libcamera)
+  if(NOT HALYARD_SANITIZE)
+    target_link_options(halyard_libcamera_object PRIVATE -Wl,--no-undefined -Wl,--as-needed)
+  endif()
+endfunction()

@@ -4,6 +4,7 @@
 # time, and is quick if all are installed. Works as root or through sudo.
 #   scripts/install-deps.sh GROUP...     one or more of:
 #     native   compiler, build tools and the libraries that Halyard links or loads, OpenGL with them
+#     libcamera   libcamera-dev, for the plugin of its cameras; on Debian 12 from backports
 #     images   the libraries of WebP, TIFF and GIF, which are optional
 #     model    OpenVINO, the inference engine, in .venv of the repository
 #     build    native and model: all that `make build` needs
@@ -34,6 +35,7 @@ apt_native=(
 )
 # Further image formats; the library builds without them.
 apt_images=(libwebp-dev libtiff-dev libgif-dev)
+apt_libcamera=(libcamera-dev libcamera-ipa)
 apt_model=(python3 python3-venv ca-certificates)
 apt_python=(python3-dev)
 apt_test=(
@@ -69,11 +71,12 @@ bare_test=("trackeval>=1.3,<2" "onnxruntime==1.32.0" "ai-edge-litert==2.1.4")
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 # For a machine whose package sources lack arm64. .ci/run reads the line and continues.
 no_sysroot() { printf 'aarch64: skipped: %s\n0 passed, 0 failed, 1 skipped\n' "$*"; exit 77; }
-usage() { sed -n '5,21s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '5,22s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 list() {
   local kind group
-  for group in demo native images model python test vm browser torch bench check dev aarch64; do
+  for group in demo native images libcamera model python test vm browser torch bench check dev \
+    aarch64; do
     for kind in apt pip bare; do
       declare -p "${kind}_${group}" >/dev/null 2>&1 || continue
       declare -n packages="${kind}_${group}"
@@ -81,6 +84,27 @@ list() {
       declare +n packages
     done
   done
+}
+
+# Debian 12 itself has libcamera 0.0.3, which is too old: its backports are added. Packages of that
+# suite are installed only where they are asked for.
+install_libcamera() {
+  local sudo=() suite=() line='deb http://deb.debian.org/debian bookworm-backports main'
+  ! pkg-config --exists 'libcamera >= 0.3' 2>/dev/null || return 0
+  [[ $(id -u) -eq 0 ]] || sudo=(sudo)
+  # shellcheck source=/dev/null
+  if [[ $(. /etc/os-release && echo "${VERSION_CODENAME:-}") == bookworm ]]; then
+    suite=(-t bookworm-backports)
+    grep -rqs bookworm-backports /etc/apt/sources.list /etc/apt/sources.list.d ||
+      "${sudo[@]}" tee /etc/apt/sources.list.d/bookworm-backports.list <<<"$line" >/dev/null ||
+      die "cannot add: $line"
+  fi
+  printf 'install-deps: installing %s\n' "${apt_libcamera[*]}"
+  "${sudo[@]}" apt-get update -qq ||
+    die "apt-get update failed; are the package sources reachable?"
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    "${suite[@]}" "${apt_libcamera[@]}" </dev/null >/dev/null ||
+    die "apt-get could not install: ${apt_libcamera[*]}"
 }
 
 is_updated=''
@@ -174,10 +198,11 @@ fill_sysroot() {
 }
 
 [[ $# -gt 0 ]] || { usage >&2; exit 2; }
-apt=() pip=() bare=() foreign=''
+apt=() pip=() bare=() foreign='' libcamera=''
 for group in "$@"; do
   case $group in
     native) apt+=("${apt_native[@]}" "${apt_images[@]}") ;;
+    libcamera) libcamera=1 ;;
     images) apt+=("${apt_images[@]}") ;;
     model) apt+=("${apt_model[@]}"); pip+=("${pip_model[@]}") ;;
     build) apt+=("${apt_native[@]}" "${apt_images[@]}"); pip+=("${pip_model[@]}") ;;
@@ -208,7 +233,8 @@ if [[ ${#pip[@]} -gt 0 ]]; then
   install_pip "${pip[@]}" &
   beside=$!
 fi
-install_apt "${apt[@]}"
+[[ ${#apt[@]} -eq 0 ]] || install_apt "${apt[@]}"
+[[ -z $libcamera ]] || install_libcamera
 [[ ${#pip[@]} -eq 0 ]] || wait "$beside"
 [[ ${#bare[@]} -eq 0 ]] || install_pip --no-deps "${bare[@]}"
 [[ -z $foreign ]] || fill_sysroot

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Camera: frames of a V4L2 camera, in its driver's memory or in the caller's, without a copy.
+// Camera: frames of a V4L2 camera or of a plugin's (libcamera), in its driver's memory or in the
+// caller's, without a copy.
 #pragma once
 
 #include <chrono>
@@ -74,7 +75,7 @@ struct CameraControl {
 
 /// A camera of this machine.
 struct CameraInfo {
-  std::string path;             ///< "/dev/video0"
+  std::string path;             ///< "/dev/video0"; of a plugin's camera "libcamera:ID"
   std::string name;             ///< "HD Webcam C270"; also where the camera cannot be opened
   std::string driver;           ///< "uvcvideo"
   std::string bus;              ///< where it is connected: "usb-0000:00:14.0-1"
@@ -84,12 +85,25 @@ struct CameraInfo {
   Status usable;  ///< the error is the reason why this process cannot open it
 };
 
-/// The cameras of this machine, by the numbers of their nodes. Nodes that capture no images
-/// (metadata, outputs, decoders) are left out; a node that cannot be opened is in the list, without
-/// formats. Opens each node for a moment, also those that are in use. Thread-safe.
+/// The cameras of this machine, by the numbers of their nodes, then those of plugins. Nodes that
+/// capture no images (metadata, outputs, decoders) are left out; a node that cannot be opened is in
+/// the list, without formats. Opens each node for a moment, also those that are in use. A camera
+/// that V4L2 and libcamera both drive is in it twice. Thread-safe.
 std::vector<CameraInfo> list_cameras();
-/// One camera by its path. Errors: not_found, permission, unsupported (no camera), device.
+/// One camera by its path. Errors: not_found, permission, unsupported (no camera; no such plugin),
+/// device.
 Result<CameraInfo> camera_info(const std::string& path);
+
+/// A plugin of cameras: a stack such as libcamera as one shared object, see docs/cameras.md.
+struct CameraPluginInfo {
+  std::string name;     ///< "libcamera"; of a file that is refused its name
+  std::string path;     ///< of its file; empty where there is none
+  std::string version;  ///< of the stack
+  Status usable;        ///< the error is the reason why it is not, and what brings it
+};
+/// The plugins that were found, and libcamera's in any case. Loads each at the first call.
+/// Thread-safe.
+std::vector<CameraPluginInfo> list_camera_plugins();
 
 /// How pixels come from the driver into a frame's image.
 enum class CameraTransfer : std::uint8_t {
@@ -173,11 +187,13 @@ struct CameraStats {
 /// the camera.
 class Camera {
  public:
-  /// Opens a camera and starts it. `path`: a node, also a link to one (/dev/v4l/by-id/...). Errors:
-  /// invalid_argument (options; the message names the field and its limit), not_found, permission,
-  /// busy (another program captures), unsupported (no camera; a format, size or rate that it does
-  /// not offer: the message has those that it offers; images that the driver does not accept),
-  /// exhausted (no USB bandwidth), no_memory, device (unplugged, input or output error), os.
+  /// Opens a camera and starts it. `path`: a node, also a link to one (/dev/v4l/by-id/...), or
+  /// "libcamera:" and a camera's number or id, or the same of another plugin. A plugin's camera
+  /// takes no CameraOptions::images. Errors: invalid_argument (options; the message names the field
+  /// and its limit), not_found, permission, busy (another program captures), unsupported (no
+  /// camera; a format, size or rate that it does not offer: the message has those that it offers;
+  /// images that the driver does not accept), exhausted (no USB bandwidth), no_memory, device
+  /// (unplugged, input or output error), os.
   static Result<Camera> open(const std::string& path, const CameraOptions& options = {});
   /// Opens entry `index` of list_cameras(). Errors: also not_found (there are fewer).
   static Result<Camera> open(std::size_t index, const CameraOptions& options = {});

@@ -4,6 +4,7 @@
 
 #include "halyard/c/base.h"
 #include "halyard/c/camera.h"
+#include "halyard/c/capture_plugin.h"
 #include "halyard/c/decode.h"
 #include "halyard/c/decoded.h"
 #include "halyard/c/delegate.h"

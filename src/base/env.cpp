@@ -14,13 +14,14 @@
 namespace halyard {
 namespace {
 
-constexpr std::array<std::string_view, 24> names = {
+constexpr std::array<std::string_view, 25> names = {
     "TENSOR_FORCE_MEM",  "TENSOR_DMA_HEAP", "DISABLE_G2D",    "DISABLE_GL",
     "DISABLE_CPU",       "FORCE_BACKEND",   "FORCE_TRANSFER", "OPENGL_RENDERSURFACE",
     "PROTO_COMPUTE",     "TESTDATA_DIR",    "COLORIMETRY",    "NV_CONVERT_PATH",
     "ALLOW_SOFTWARE_GL", "OPENVINO_DIR",    "G2D_LIBRARY",    "LOG",
     "SHM_DIR",           "SHM_GROUP",       "NAMESPACE",      "SHADER_CACHE",
-    "ONNXRUNTIME_DIR",   "TFLITE_LIBRARY",  "LITERT_DIR",     "ENGINE_PLUGINS"};
+    "ONNXRUNTIME_DIR",   "TFLITE_LIBRARY",  "LITERT_DIR",     "ENGINE_PLUGINS",
+    "CAMERA_PLUGINS"};
 
 std::optional<std::string> read(std::string_view name) {
   for (const char* prefix : {"HALYARD_", "EDGEFIRST_"}) {
@@ -102,6 +103,7 @@ Environment read_environment() {
   e.tflite_library = read_text("TFLITE_LIBRARY");
   e.litert_dir = read_text("LITERT_DIR");
   e.engine_plugins = read_list("ENGINE_PLUGINS");
+  e.camera_plugins = read_list("CAMERA_PLUGINS");
   e.g2d_library = read_text("G2D_LIBRARY");
   e.testdata_dir = read("TESTDATA_DIR");
   e.shm_dir = read_text("SHM_DIR");

@@ -33,6 +33,7 @@ struct Environment {
   std::optional<std::string> tflite_library;
   std::optional<std::string> litert_dir;
   std::vector<std::string> engine_plugins;  ///< as written
+  std::vector<std::string> camera_plugins;  ///< as written
   std::optional<std::string> g2d_library;   ///< as written, never empty
   std::optional<std::string> testdata_dir;
   std::optional<std::string> shm_dir;  ///< as written, never empty, as the two below

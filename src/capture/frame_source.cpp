@@ -10,10 +10,10 @@
 
 #include "base/local.h"
 #include "base/text/format_error.h"
+#include "capture/camera/camera_source.h"
 #include "capture/image_source.h"
 #include "capture/network/address.h"
 #include "capture/source.h"
-#include "capture/v4l2/camera_source.h"
 #include "halyard/capture.h"
 #include "halyard/trace.h"
 

@@ -78,6 +78,18 @@ def own_devices():
                 os.chmod(node, 0o660)
 
 
+def write_udev():
+    """What udev's daemon would know of the devices of video: that they are ready. libcamera takes
+    no others."""
+    os.makedirs(ROOT + "/run/udev/data")
+    for file in glob.glob(ROOT + "/sys/class/video4linux/*/dev") + \
+            glob.glob(ROOT + "/sys/bus/media/devices/*/dev"):
+        with open(file, encoding="utf-8") as node:
+            number = node.read().strip()
+        with open(f"{ROOT}/run/udev/data/c{number}", "w", encoding="utf-8") as out:
+            out.write("I:1\n")
+
+
 def mount_job(job):
     """The folder of the job at its own path, and before it what `keep` lists."""
     mount("hostfs", BASE + "/job", job)
@@ -109,6 +121,7 @@ def main():
     LIBC.sethostname(b"halyard", 7)
     make_root()
     own_devices()
+    write_udev()
     mount_job(job)
     with open(f"{BASE}/job/booted", "w", encoding="utf-8") as file:
         file.write(f"{time.clock_gettime(time.CLOCK_BOOTTIME):.2f} {time.time():.2f}\n")

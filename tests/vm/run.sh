@@ -5,7 +5,7 @@
 # Each --then adds another boot, whose options start anew:
 #   --suites 'tensor vm'   the programs BUILD_FOLDER/tests/halyard_test_* to run; all by default
 #   --filter PATTERN       the tests of them, as --gtest_filter has it; all but huge pages
-#                          and OpenGL from cameras
+#                          and OpenGL from cameras, and libcamera
 #   --timeout SECONDS      for each program, or for the command; 1200
 #   --cpus N               processors, 1 to 4; 1
 #   --mem MIB              memory; 2048
@@ -43,10 +43,10 @@ suites_here() {
 }
 
 # User-Mode Linux has no huge pages: the host's kernel runs the tests of those. OpenGL from cameras
-# needs the Mesa of gl.sh.
+# needs the Mesa of gl.sh; libcamera needs vimc.
 defaults() {
   suites=$(suites_here) limit=1200 cpus=1 mem=2048 mods=vgem,vkms
-  filter='*:-HugePages.that_*:GlCamera*:GlDelegate*:*GlDrm*'
+  filter='*:-HugePages.that_*:GlCamera*:GlDelegate*:*GlDrm*:Libcamera*'
   ptrace='' mesa=''
   vivid='n_devs=2 multiplanar=1,2' media=vicodec command='' shell=''
 }

@@ -101,45 +101,9 @@ Result<CameraControl> describe_control(const CameraDevice& device, const v4l2_qu
   return control;
 }
 
-Result<CameraControl> find_control(const CameraDevice& device, std::string_view name) {
+Result<CameraControl> device_control(const CameraDevice& device, std::string_view name) {
   HALYARD_TRY(const auto controls, list_controls(device));
-  std::string names;
-  for (const CameraControl& control : controls) {
-    if (control.name == name) return control;
-    names.append(names.empty() ? "" : ", ").append(control.name);
-  }
-  return fail(Errc::not_found, "control: the camera has none of this name", "{}: {}; it has {}",
-              device.path(), name, names.empty() ? "none" : names);
-}
-
-Status check_value(const CameraControl& control, std::int64_t value) {
-  if (control.is_read_only)
-    return fail(Errc::permission, "control: it can only be read", "{}", control.name);
-  if (control.kind == CameraControlKind::button) return {};
-  if (control.kind == CameraControlKind::other)
-    return fail(Errc::unsupported, "control: it has no number", "{}", control.name);
-  if (value < control.minimum || value > control.maximum)
-    return fail(Errc::invalid_argument, "control: the value is outside its range",
-                "{}: {}, not {} to {}", control.name, value, control.minimum, control.maximum);
-  const bool is_entry = std::any_of(control.menu.begin(), control.menu.end(),
-                                    [value](const auto& entry) { return entry.first == value; });
-  if (has_menu(control) && !is_entry)
-    return fail(Errc::invalid_argument, "control: its menu has no such entry", "{}: {}",
-                control.name, value);
-  return {};
-}
-
-Status put_control(const CameraDevice& device, const CameraControl& control, std::int64_t value) {
-  HALYARD_RETURN_IF_ERROR(check_value(control, value));
-  v4l2_control setting{control.id, static_cast<std::int32_t>(value)};
-  const int failed = device.call(VIDIOC_S_CTRL, &setting);
-  if (failed == 0) return {};
-  const std::string text = device.path() + ": " + control.name;
-  if (failed == EBUSY)
-    return fail(Errc::busy, "control: it cannot be changed while the camera runs", "{}", text);
-  if (failed == EACCES)
-    return fail(Errc::permission, "control: it cannot be changed now", "{}", text);
-  return camera_error("control: the camera refuses the value", failed, text);
+  return find_control(controls, device.path(), name);
 }
 
 }  // namespace
@@ -163,29 +127,80 @@ Result<std::vector<CameraControl>> list_controls(const CameraDevice& device) {
   return controls;
 }
 
-Result<std::int64_t> read_control(const CameraDevice& device, std::string_view name) {
-  HALYARD_TRY(const CameraControl control, find_control(device, name));
+Result<CameraControl> find_control(std::span<const CameraControl> controls,
+                                   const std::string& where, std::string_view name) {
+  std::string names;
+  for (const CameraControl& control : controls) {
+    if (control.name == name) return control;
+    names.append(names.empty() ? "" : ", ").append(control.name);
+  }
+  return fail(Errc::not_found, "control: the camera has none of this name", "{}: {}; it has {}",
+              where, name, names.empty() ? "none" : names);
+}
+
+Result<std::int64_t> number_of_control(const CameraControl& control) {
   if (!has_number(control))
     return fail(Errc::unsupported, "control: it has no number", "{}", control.name);
   return control.value;
 }
 
-Status write_control(const CameraDevice& device, std::string_view name, std::int64_t value) {
-  HALYARD_TRY(const CameraControl control, find_control(device, name));
-  return put_control(device, control, value);
+Status check_control_value(const CameraControl& control, std::int64_t value) {
+  if (control.is_read_only)
+    return fail(Errc::permission, "control: it can only be read", "{}", control.name);
+  if (control.kind == CameraControlKind::button) return {};
+  if (control.kind == CameraControlKind::other)
+    return fail(Errc::unsupported, "control: it has no number", "{}", control.name);
+  if (value < control.minimum || value > control.maximum)
+    return fail(Errc::invalid_argument, "control: the value is outside its range",
+                "{}: {}, not {} to {}", control.name, value, control.minimum, control.maximum);
+  const bool is_entry = std::any_of(control.menu.begin(), control.menu.end(),
+                                    [value](const auto& entry) { return entry.first == value; });
+  if (has_menu(control) && !is_entry)
+    return fail(Errc::invalid_argument, "control: its menu has no such entry", "{}: {}",
+                control.name, value);
+  return {};
 }
 
-Status write_control(const CameraDevice& device, std::string_view name, std::string_view entry) {
-  HALYARD_TRY(const CameraControl control, find_control(device, name));
+Result<std::int64_t> value_of_entry(const CameraControl& control, std::string_view entry) {
   std::string entries;
   for (const auto& [value, text] : control.menu) {
-    if (text == entry) return put_control(device, control, value);
+    if (text == entry) return value;
     entries.append(entries.empty() ? "" : ", ").append(text);
   }
   if (!has_menu(control))
     return fail(Errc::invalid_argument, "control: it has no menu", "{}", control.name);
   return fail(Errc::invalid_argument, "control: its menu has no such entry", "{}: {}; it has {}",
               control.name, entry, entries);
+}
+
+Status set_device_control(const CameraDevice& device, const CameraControl& control,
+                          std::int64_t value) {
+  v4l2_control setting{control.id, static_cast<std::int32_t>(value)};
+  const int failed = device.call(VIDIOC_S_CTRL, &setting);
+  if (failed == 0) return {};
+  const std::string text = device.path() + ": " + control.name;
+  if (failed == EBUSY)
+    return fail(Errc::busy, "control: it cannot be changed while the camera runs", "{}", text);
+  if (failed == EACCES)
+    return fail(Errc::permission, "control: it cannot be changed now", "{}", text);
+  return camera_error("control: the camera refuses the value", failed, text);
+}
+
+Result<std::int64_t> read_control(const CameraDevice& device, std::string_view name) {
+  HALYARD_TRY(const CameraControl control, device_control(device, name));
+  return number_of_control(control);
+}
+
+Status write_control(const CameraDevice& device, std::string_view name, std::int64_t value) {
+  HALYARD_TRY(const CameraControl control, device_control(device, name));
+  HALYARD_RETURN_IF_ERROR(check_control_value(control, value));
+  return set_device_control(device, control, value);
+}
+
+Status write_control(const CameraDevice& device, std::string_view name, std::string_view entry) {
+  HALYARD_TRY(const CameraControl control, device_control(device, name));
+  HALYARD_TRY(const std::int64_t value, value_of_entry(control, entry));
+  return write_control(device, name, value);
 }
 
 }  // namespace capture

@@ -57,6 +57,12 @@ void expand_row(const std::byte* from, std::byte* to, std::size_t samples, int b
 
 void CameraImages::prepare(const CameraStream& stream, const DriverFormat& format,
                            CameraMode& mode) {
+  const CameraTransfer raw =
+      stream.is_mapped() ? CameraTransfer::copied : CameraTransfer::driver_buffers;
+  prepare(stream.has_images() ? CameraTransfer::caller_buffers : raw, format, mode);
+}
+
+void CameraImages::prepare(CameraTransfer transfer, const DriverFormat& format, CameraMode& mode) {
   format_ = format;
   code_ = pixel_code(format.fourcc).value_or(PixelCode{});
   layout_ = code_.layout.value_or(PixelLayout{PixelFormat::nv12});
@@ -66,10 +72,8 @@ void CameraImages::prepare(const CameraStream& stream, const DriverFormat& forma
     colorimetry_ = Colorimetry::jpeg();
   } else if (code_.sample_bits != 0) {
     transfer_ = CameraTransfer::expanded;
-  } else if (stream.has_images()) {
-    transfer_ = CameraTransfer::caller_buffers;
   } else {
-    transfer_ = stream.is_mapped() ? CameraTransfer::copied : CameraTransfer::driver_buffers;
+    transfer_ = transfer;
   }
   needed_bytes_ = code_.is_jpeg ? 1 : bytes_needed(format, layout_);
   mode.layout = layout_;
@@ -86,12 +90,10 @@ bool CameraImages::is_complete(const FilledBuffer& filled) const noexcept {
 }
 
 Result<Tensor> CameraImages::make(CameraStream& stream, const FilledBuffer& filled) {
-  const bool is_lent =
-      transfer_ == CameraTransfer::driver_buffers || transfer_ == CameraTransfer::caller_buffers;
-  auto image = is_lent ? lent(stream, filled) : read(stream, filled);
+  if (is_lent()) return lent(stream, filled);
+  auto image = read(stream, filled);
   // A lent buffer returns with the image, or with the failure to make one.
-  if (!is_lent) HALYARD_RETURN_IF_ERROR(stream.put_back(filled.index));
-  if (image && transfer_ != CameraTransfer::decoded) image->set_colorimetry(colorimetry_);
+  HALYARD_RETURN_IF_ERROR(stream.put_back(filled.index));
   return image;
 }
 
@@ -113,7 +115,14 @@ Result<Tensor> CameraImages::lent(CameraStream& stream, const FilledBuffer& fill
     for (const auto& buffer : stream.memory(filled.index))
       memory[count++] = owned(buffer);
   }
-  return wrapped(std::span(memory).first(count), filled);
+  return lend(std::span(memory).first(count), filled);
+}
+
+Result<Tensor> CameraImages::lend(std::span<const std::shared_ptr<Buffer>> memory,
+                                  const FilledBuffer& filled) const {
+  auto image = wrapped(memory, filled);
+  if (image) image->set_colorimetry(colorimetry_);
+  return image;
 }
 
 Result<Tensor> CameraImages::wrapped(std::span<const std::shared_ptr<Buffer>> memory,
@@ -126,25 +135,41 @@ Result<Tensor> CameraImages::wrapped(std::span<const std::shared_ptr<Buffer>> me
                             layout_.format, layout_.dtype);
 }
 
-Result<Tensor> CameraImages::mapped(const CameraStream& stream, const FilledBuffer& filled) const {
-  std::array<std::shared_ptr<Buffer>, 4> memory;
-  const auto& maps = stream.maps(filled.index);
-  const std::size_t count = std::min(maps.size(), memory.size());
+Result<Tensor> CameraImages::mapped(std::span<const std::span<const std::byte>> memory,
+                                    const FilledBuffer& filled) const {
+  std::array<std::shared_ptr<Buffer>, 4> buffers;
+  const std::size_t count = std::min(memory.size(), buffers.size());
   for (std::size_t i = 0; i < count; ++i) {
-    const std::span<const std::byte> bytes = maps[i].bytes();
-    HALYARD_TRY(memory[i], wrap_memory(bytes));
+    HALYARD_TRY(buffers[i], wrap_memory(memory[i]));
   }
-  return wrapped(std::span(memory).first(count), filled);
+  return wrapped(std::span(buffers).first(count), filled);
 }
 
 Result<Tensor> CameraImages::read(const CameraStream& stream, const FilledBuffer& filled) {
+  std::array<std::span<const std::byte>, 4> memory;
+  const auto& maps = stream.maps(filled.index);
+  const std::size_t count = std::min(maps.size(), memory.size());
+  for (std::size_t i = 0; i < count; ++i)
+    memory[i] = maps[i].bytes();
+  return read(std::span(memory).first(count), filled);
+}
+
+Result<Tensor> CameraImages::read(std::span<const std::span<const std::byte>> memory,
+                                  const FilledBuffer& filled) {
   if (transfer_ == CameraTransfer::decoded) {
-    const auto bytes = stream.maps(filled.index).at(0).bytes();
+    const auto bytes = memory.front();
     const std::size_t end = std::min(filled.end_bytes[0], bytes.size());
     const std::size_t begin = std::min(filled.offset_bytes[0], end);
     return decoded(bytes.subspan(begin, end - begin));
   }
-  HALYARD_TRY(const Tensor source, mapped(stream, filled));
+  auto image = changed(memory, filled);
+  if (image) image->set_colorimetry(colorimetry_);
+  return image;
+}
+
+Result<Tensor> CameraImages::changed(std::span<const std::span<const std::byte>> memory,
+                                     const FilledBuffer& filled) {
+  HALYARD_TRY(const Tensor source, mapped(memory, filled));
   if (transfer_ == CameraTransfer::expanded) return expanded(source);
   HALYARD_TRY(Tensor copied, recycler_.create_image(format_.width, format_.height, layout_.format,
                                                     layout_.dtype, memory_));

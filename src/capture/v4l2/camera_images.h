@@ -22,21 +22,38 @@ class HALYARD_LOCAL CameraImages {
   /// Prepares for a stream that was started with `format`. Fills in layout, stride, transfer and
   /// colorimetry of `mode`.
   void prepare(const CameraStream& stream, const DriverFormat& format, CameraMode& mode);
+  /// The same for buffers that are not of a CameraStream. `transfer`: that of pixels which need no
+  /// change.
+  void prepare(CameraTransfer transfer, const DriverFormat& format, CameraMode& mode);
 
   /// Whether the driver wrote as many bytes as the image has.
   bool is_complete(const FilledBuffer& filled) const noexcept;
   /// The image of a buffer. It holds the buffer, or else the buffer is back at the driver already.
   /// Errors: corrupt or malformed (a JPEG), those of allocate(), device.
   Result<Tensor> make(CameraStream& stream, const FilledBuffer& filled);
+  /// Whether images are the buffers themselves: lend() makes them, else read().
+  bool is_lent() const noexcept {
+    return transfer_ == CameraTransfer::driver_buffers ||
+           transfer_ == CameraTransfer::caller_buffers;
+  }
+  /// The image over a buffer's memory planes; it owns what the pointers own.
+  Result<Tensor> lend(std::span<const std::shared_ptr<Buffer>> memory,
+                      const FilledBuffer& filled) const;
+  /// A copy, expansion or decoding of a buffer's bytes. Errors: as make().
+  Result<Tensor> read(std::span<const std::span<const std::byte>> memory,
+                      const FilledBuffer& filled);
   CameraTransfer transfer() const noexcept { return transfer_; }
 
  private:
   Result<Tensor> lent(CameraStream& stream, const FilledBuffer& filled) const;
   Result<Tensor> read(const CameraStream& stream, const FilledBuffer& filled);
+  Result<Tensor> changed(std::span<const std::span<const std::byte>> memory,
+                         const FilledBuffer& filled);
   Result<Tensor> decoded(std::span<const std::byte> file);
   Result<Tensor> expanded(const Tensor& source);
-  /// The image in the driver's mapped memory; it does not own it.
-  Result<Tensor> mapped(const CameraStream& stream, const FilledBuffer& filled) const;
+  /// The image in mapped memory; it does not own it.
+  Result<Tensor> mapped(std::span<const std::span<const std::byte>> memory,
+                        const FilledBuffer& filled) const;
   Result<Tensor> wrapped(std::span<const std::shared_ptr<Buffer>> memory,
                          const FilledBuffer& filled) const;
 

@@ -14,9 +14,9 @@
 #include <type_traits>
 
 #include "base/env.h"
+#include "base/runtime/own_folder.h"
 #include "base/system/shared_object.h"
 #include "halyard/version.h"
-#include "model/library/own_folder.h"
 
 namespace halyard::model {
 namespace {

@@ -2,18 +2,16 @@
 // Loads plugins once and keeps them.
 #include "model/plugin/plugin_files.h"
 
-#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <memory>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 
 #include "base/env.h"
+#include "base/runtime/plugin_paths.h"
 #include "base/system/shared_object.h"
 #include "base/text/format_error.h"
-#include "model/library/own_folder.h"
 #include "model/plugin/plugin_runtime.h"
 
 namespace halyard::model {
@@ -81,34 +79,19 @@ KnownRuntime described_plugin(const std::string& path) {
   return known;
 }
 
-void add_folder(const std::string& folder, std::vector<KnownRuntime>& found) {
-  std::error_code error;
-  std::vector<std::string> paths;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error))
-    if (entry->path().extension() == ".so") paths.push_back(entry->path().string());
-  std::sort(paths.begin(), paths.end());
-  for (const std::string& path : paths)
-    found.push_back(described_plugin(path));
-}
-
 }  // namespace
 
 std::vector<KnownRuntime> plugin_runtimes() {
   std::vector<KnownRuntime> found;
-  std::error_code error;
-  for (const std::string& path : read_environment().engine_plugins) {
+  for (const std::string& path :
+       plugin_paths(read_environment().engine_plugins, "halyard/engines")) {
     if (path.front() != '/')
       found.push_back(
           unusable(path, fail(Errc::invalid_argument,
                               "HALYARD_ENGINE_PLUGINS: paths must be absolute", "'{}'", path)));
-    else if (fs::is_directory(path, error))
-      add_folder(path, found);
     else
       found.push_back(described_plugin(path));
   }
-  const std::string beside = own_folder();
-  if (!beside.empty()) add_folder(beside + "/halyard/engines", found);
   return found;
 }
 

@@ -164,6 +164,13 @@ void check_cameras(Findings& findings) {
   }
 }
 
+void check_camera_plugins(Findings& findings) {
+  for (const CameraPluginInfo& plugin : list_camera_plugins())
+    findings.push_back(
+        {"camera", plugin.name, plugin.usable.has_value(),
+         plugin.usable ? "plugin, version " + plugin.version : plugin.usable.error().message()});
+}
+
 void check_codecs(Findings& findings) {
   const auto codecs = list_video_codecs();
   if (codecs.empty())
@@ -233,6 +240,7 @@ int examine(bool is_json, bool has_gl) {
   check_images(findings);
   check_video(findings);
   check_cameras(findings);
+  check_camera_plugins(findings);
   check_codecs(findings);
   check_font(findings);
   check_devices(findings);

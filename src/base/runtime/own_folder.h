@@ -4,9 +4,9 @@
 
 #include <string>
 
-namespace halyard::model {
+namespace halyard {
 
 /// Folder of the file that this code was loaded from, absolute; empty if it cannot be found.
 std::string own_folder();
 
-}  // namespace halyard::model
+}  // namespace halyard

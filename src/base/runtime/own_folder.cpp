@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads /proc/self/maps.
-#include "model/library/own_folder.h"
+#include "base/runtime/own_folder.h"
 
 #include <array>
 #include <charconv>
@@ -9,7 +9,7 @@
 #include <memory>
 #include <string_view>
 
-namespace halyard::model {
+namespace halyard {
 namespace {
 
 std::string_view part(std::string_view& text, char end) {
@@ -47,4 +47,4 @@ std::string own_folder() {
   return {};
 }
 
-}  // namespace halyard::model
+}  // namespace halyard

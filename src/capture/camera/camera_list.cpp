@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cameras of this machine.
+#include "capture/plugin/camera_plugins.h"
+#include "capture/plugin/plugin_camera.h"
 #include "capture/v4l2/camera_controls.h"
 #include "capture/v4l2/camera_formats.h"
 #include "halyard/camera.h"
+#include "halyard/log.h"
 #include "halyard/trace.h"
 
 namespace halyard {
@@ -24,11 +27,37 @@ Result<CameraInfo> examine(V4l2Calls& calls, const std::string& path) {
   return found;
 }
 
+// A plugin that cannot list its cameras has none here; list_camera_plugins() and camera_info() tell
+// more of it.
+void add_cameras_of_plugins(std::vector<CameraInfo>& cameras) {
+  for (const capture::KnownCameraPlugin& known : capture::known_camera_plugins()) {
+    if (!known.table) continue;
+    const hal_capture_plugin& table = **known.table;
+    auto found = capture::cameras_of_plugin(table);
+    if (!found) {
+      log(LogLevel::warn, "capture", found.error().message());
+      continue;
+    }
+    for (CameraInfo& info : *found) {
+      const std::string id = info.path.substr(std::string_view(table.name).size() + 1);
+      if (auto described = capture::describe_plugin_camera(table, id))
+        info = *std::move(described);
+      else
+        info.usable = described.error();
+      cameras.push_back(std::move(info));
+    }
+  }
+}
+
 }  // namespace
 
 Result<CameraInfo> camera_info(const std::string& path) {
   trace::Span span("capture.camera_info");
-  return examine(capture::v4l2_calls(), path);
+  const auto address = capture::plugin_address(path);
+  if (!address) return examine(capture::v4l2_calls(), path);
+  HALYARD_TRY(const hal_capture_plugin* const table, capture::find_camera_plugin(address->plugin));
+  HALYARD_TRY(const std::string id, capture::find_plugin_camera(*table, address->camera));
+  return capture::describe_plugin_camera(*table, id);
 }
 
 std::vector<CameraInfo> list_cameras() {
@@ -48,6 +77,7 @@ std::vector<CameraInfo> list_cameras() {
       cameras.push_back(std::move(closed));
     }
   }
+  add_cameras_of_plugins(cameras);
   return cameras;
 }
 

@@ -9,24 +9,21 @@
 
 #include "base/local.h"
 #include "base/text/format_error.h"
+#include "capture/camera/camera_feed.h"
+#include "capture/plugin/plugin_feed.h"
 #include "capture/v4l2/camera_choice.h"
 #include "capture/v4l2/camera_controls.h"
-#include "capture/v4l2/camera_formats.h"
-#include "capture/v4l2/camera_images.h"
-#include "capture/v4l2/camera_stream.h"
 #include "capture/v4l2/camera_wait.h"
+#include "capture/v4l2/v4l2_feed.h"
 #include "halyard/log.h"
 #include "halyard/threads.h"
 #include "halyard/trace.h"
 
 namespace halyard {
 
-using capture::CameraDevice;
-using capture::CameraStream;
+using capture::CameraFeed;
 using capture::CameraWait;
-using capture::DriverFormat;
 using capture::FilledBuffer;
-using capture::V4l2Calls;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
@@ -35,64 +32,28 @@ namespace {
 constexpr milliseconds first_pause{100}, longest_pause{5000};
 constexpr milliseconds patience{1000};  // with held buffers, before it is logged
 
-// What a driver answers must be what was asked, as far as it was asked.
-Status check_answer(const DriverFormat& answer, const capture::CameraChoice& choice) {
-  const bool is_sized =
-      choice.width == 0 || (answer.width == choice.width && answer.height == choice.height);
-  if (answer.fourcc == choice.fourcc && is_sized && !answer.planes.empty()) return {};
-  return fail(Errc::unsupported, "camera: its driver chooses another size or format",
-              "{}x{} {}, not {}x{} {}", answer.width, answer.height,
-              fourcc_to_string(answer.fourcc), choice.width, choice.height,
-              fourcc_to_string(choice.fourcc));
-}
-
 // Whether a JPEG is at fault, not the machine.
 bool is_bad_file(Errc code) noexcept {
   return code == Errc::corrupt || code == Errc::malformed || code == Errc::unsupported ||
          code == Errc::invalid_argument;
 }
 
-struct Configured {
-  DriverFormat format;
-  double rate = 0;
-};
-
-Result<Configured> configure(const CameraDevice& device, const CameraOptions& options) {
-  const auto formats = capture::list_formats(device);
-  HALYARD_TRY(auto choice, capture::choose_mode(formats, options));
-  if (choice.width == 0) {
-    HALYARD_TRY(const DriverFormat now, device.format());
-    choice.width = now.width;
-    choice.height = now.height;
-  }
-  const std::size_t stride = options.images.empty() ? 0 : options.images[0].row_stride_bytes();
-  Configured done;
-  HALYARD_TRY(done.format, device.set_format(choice.fourcc, choice.width, choice.height, stride));
-  HALYARD_RETURN_IF_ERROR(check_answer(done.format, choice));
-  HALYARD_TRY(done.rate, device.set_rate(choice.rate));
-  CameraSize answered;
-  answered.rates = {done.rate};
-  if (options.rate > 0 && done.rate > 0 && !answered.has_rate(options.rate))
-    return fail(Errc::unsupported, "rate: the camera does not keep it", "{:.4g}, not {:.4g}",
-                done.rate, options.rate);
-  return done;
+std::unique_ptr<CameraFeed> make_feed(const std::string& path, const CameraOptions& options) {
+  if (auto address = capture::plugin_address(path))
+    return capture::make_plugin_feed(*std::move(address), options);
+  return capture::make_v4l2_feed(path, options);
 }
 
 }  // namespace
 
 struct HALYARD_LOCAL Camera::Impl {
-  Impl(V4l2Calls& v4l2, CameraOptions wanted)
-      : calls(v4l2),
-        options(std::move(wanted)),
-        stream(std::make_shared<CameraStream>(options.images)),
-        images(options.memory) {}
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-  ~Impl() { stream->stop(); }
+  Impl(const std::string& path, const CameraOptions& wanted)
+      : options(wanted), feed(make_feed(path, wanted)) {
+    mode.path = path;
+  }
 
-  Status start(std::unique_ptr<CameraDevice> device);
+  Status start();
   Status reopen();
-  Result<std::unique_ptr<CameraDevice>> find_again();
   void note_failure(const Error& error);
   void wait_to_reopen();
   Result<std::optional<CameraFrame>> pull();
@@ -102,16 +63,13 @@ struct HALYARD_LOCAL Camera::Impl {
   Result<CameraFrame> next(milliseconds timeout);
   Error late(milliseconds timeout) const;
   void tell_starved();
-  Result<std::shared_ptr<const CameraDevice>> running() const;
+  Result<std::vector<CameraControl>> controls() const;
+  Result<CameraControl> control(std::string_view name) const;
 
-  V4l2Calls& calls;
   const std::uint32_t process = fork_generation();
   CameraOptions options;
   CameraMode mode;
-  std::string name;  // with the bus, identifies the camera when it comes back
-  std::string bus;
-  std::shared_ptr<CameraStream> stream;
-  capture::CameraImages images;
+  std::unique_ptr<CameraFeed> feed;
   CameraWait wait;
 
   std::optional<std::uint32_t> last_number;  // the driver's sequence
@@ -128,51 +86,25 @@ struct HALYARD_LOCAL Camera::Impl {
   } counts;
 };
 
-Status Camera::Impl::start(std::unique_ptr<CameraDevice> device) {
-  HALYARD_TRY(const Configured done, configure(*device, options));
-  mode.fourcc = done.format.fourcc;
-  mode.width = done.format.width;
-  mode.height = done.format.height;
-  mode.rate = done.rate;
-  const auto code = capture::pixel_code(done.format.fourcc);
-  const bool must_map = code->is_jpeg || code->sample_bits != 0;
-  name = device->name();
-  bus = device->bus();
-  const int fd = device->fd();
-  HALYARD_RETURN_IF_ERROR(stream->start(std::move(device), done.format, options.buffers, must_map));
-  mode.buffers = stream->buffer_count();
-  images.prepare(*stream, done.format, mode);
+Status Camera::Impl::start() {
+  HALYARD_RETURN_IF_ERROR(feed->start(mode));
   if (mode.transfer == CameraTransfer::copied)
     log(LogLevel::warn, "capture",
         mode.path + ": the driver exports no buffers; frames are copied");
   last_number.reset();
-  return wait.watch(fd);
-}
-
-// The camera may have another number after it was plugged in again.
-Result<std::unique_ptr<CameraDevice>> Camera::Impl::find_again() {
-  std::vector<std::string> paths = calls.nodes();
-  paths.insert(paths.begin(), mode.path);
-  std::optional<Error> first;
-  for (const std::string& path : paths) {
-    auto device = CameraDevice::open(calls, path);
-    if (device && (*device)->name() == name && (*device)->bus() == bus) return device;
-    if (!device && !first) first = device.error();
-  }
-  if (first) return *first;
-  return fail(Errc::not_found, "camera: it is not plugged in", "{}: {}", mode.path, name);
+  return wait.watch(feed->fd());
 }
 
 Status Camera::Impl::reopen() {
   trace::Span span("capture.reopen");
-  auto device = find_again();
-  Status done = device ? start(*std::move(device)) : Status(device.error());
+  Status done = feed->open();
+  if (done) done = start();
   if (done) {
     away.reset();
     counts.reopened.fetch_add(1, std::memory_order_relaxed);
     return {};
   }
-  stream->stop();
+  feed->stop();
   away = done.error();
   wait_to_reopen();
   return done;
@@ -187,7 +119,7 @@ void Camera::Impl::wait_to_reopen() {
 void Camera::Impl::note_failure(const Error& error) {
   log(LogLevel::warn, "capture", mode.path + ": " + error.message() + "; it is opened again");
   wait.unwatch();
-  stream->stop();
+  feed->stop();
   away = error;
   next_try = Clock::now();
   // A camera that failed again before its first frame is not opened at once.
@@ -215,7 +147,7 @@ void Camera::Impl::count_sequence(std::uint32_t number) {
 
 Status Camera::Impl::discard(std::uint32_t index, std::atomic<std::uint64_t>& counter) {
   counter.fetch_add(1, std::memory_order_relaxed);
-  return stream->put_back(index);
+  return feed->put_back(index);
 }
 
 // The next undamaged buffer; with latest_only the newest of those that wait.
@@ -223,11 +155,11 @@ Result<std::optional<FilledBuffer>> Camera::Impl::take_newest() {
   std::optional<FilledBuffer> newest;
   // Bounded: a camera that is faster than this loop must not keep it busy.
   for (std::uint32_t n = 0; n <= 2 * mode.buffers; ++n) {
-    auto filled = stream->take();
+    auto filled = feed->take();
     if (!filled) return newest ? Result<std::optional<FilledBuffer>>(newest) : filled;
     if (!*filled) break;
     count_sequence((*filled)->sequence);
-    if ((*filled)->is_damaged || !images.is_complete(**filled)) {
+    if ((*filled)->is_damaged || !feed->is_complete(**filled)) {
       HALYARD_RETURN_IF_ERROR(discard((*filled)->index, counts.corrupt));
       continue;
     }
@@ -242,7 +174,7 @@ Result<std::optional<CameraFrame>> Camera::Impl::pull() {
   for (;;) {
     HALYARD_TRY(const auto filled, take_newest());
     if (!filled) return std::optional<CameraFrame>();
-    auto image = images.make(*stream, *filled);
+    auto image = feed->make_image(*filled);
     const bool is_jpeg = mode.transfer == CameraTransfer::decoded;
     if (!image && is_jpeg && is_bad_file(image.error().code)) {
       counts.corrupt.fetch_add(1, std::memory_order_relaxed);
@@ -265,7 +197,7 @@ Error Camera::Impl::late(milliseconds timeout) const {
   if (away)
     return fail(Errc::timeout, "camera: it is away and has not come back", "{}: {}", mode.path,
                 away->message());
-  if (stream->is_starved())
+  if (feed->is_starved())
     return fail(
         Errc::exhausted,
         "camera: the caller holds all buffers; release frames or raise CameraOptions::buffers",
@@ -305,17 +237,19 @@ Result<CameraFrame> Camera::Impl::next(milliseconds timeout) {
     const auto left = std::chrono::ceil<milliseconds>(end - Clock::now());
     if (left <= milliseconds::zero()) return late(timeout);
     HALYARD_TRY(has_failed, wait.wait(is_endless ? patience : left));
-    if (is_endless && stream->is_starved()) tell_starved();
+    if (is_endless && feed->is_starved()) tell_starved();
   }
 }
 
-Result<std::shared_ptr<const CameraDevice>> Camera::Impl::running() const {
+Result<std::vector<CameraControl>> Camera::Impl::controls() const {
   if (fork_generation() != process)
     return fail(Errc::unsupported, "camera: a child of fork() cannot use it");
-  auto device = stream->device();
-  if (device == nullptr)
-    return make_error(Errc::device, "camera: it was unplugged", mode.path, ENODEV);
-  return device;
+  return feed->controls();
+}
+
+Result<CameraControl> Camera::Impl::control(std::string_view name) const {
+  HALYARD_TRY(const auto all, controls());
+  return capture::find_control(all, mode.path, name);
 }
 
 Camera::Camera(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -327,12 +261,10 @@ Result<Camera> Camera::open(const std::string& path, const CameraOptions& option
   trace::Span span("capture.open_camera");
   span.arg("path", std::string_view(path));
   HALYARD_RETURN_IF_ERROR(capture::check_camera_options(options));
-  V4l2Calls& calls = capture::v4l2_calls();
-  HALYARD_TRY(auto device, CameraDevice::open(calls, path));
-  auto impl = std::make_unique<Impl>(calls, options);
-  impl->mode.path = path;
+  auto impl = std::make_unique<Impl>(path, options);
+  HALYARD_RETURN_IF_ERROR(impl->feed->open());
   HALYARD_RETURN_IF_ERROR(impl->wait.create());
-  HALYARD_RETURN_IF_ERROR(impl->start(std::move(device)));
+  HALYARD_RETURN_IF_ERROR(impl->start());
   return Camera(std::move(impl));
 }
 
@@ -366,28 +298,30 @@ void Camera::cancel() noexcept {
 CameraStats Camera::stats() const {
   const auto& counts = impl_->counts;
   const auto get = [](const auto& value) { return value.load(std::memory_order_relaxed); };
-  return {get(counts.frames), get(counts.lost),     get(counts.corrupt),  get(counts.dropped),
-          get(counts.copies), get(counts.reopened), impl_->stream->held()};
+  return {get(counts.frames), get(counts.lost),     get(counts.corrupt), get(counts.dropped),
+          get(counts.copies), get(counts.reopened), impl_->feed->held()};
 }
 
 Result<std::vector<CameraControl>> Camera::controls() const {
-  HALYARD_TRY(const auto device, impl_->running());
-  return capture::list_controls(*device);
+  return impl_->controls();
 }
 
 Result<std::int64_t> Camera::control(std::string_view name) const {
-  HALYARD_TRY(const auto device, impl_->running());
-  return capture::read_control(*device, name);
+  HALYARD_TRY(const CameraControl control, impl_->control(name));
+  return capture::number_of_control(control);
 }
 
 Status Camera::set_control(std::string_view name, std::int64_t value) {
-  HALYARD_TRY(const auto device, impl_->running());
-  return capture::write_control(*device, name, value);
+  HALYARD_TRY(const CameraControl control, impl_->control(name));
+  HALYARD_RETURN_IF_ERROR(capture::check_control_value(control, value));
+  return impl_->feed->put_control(control, value);
 }
 
 Status Camera::set_control(std::string_view name, std::string_view entry) {
-  HALYARD_TRY(const auto device, impl_->running());
-  return capture::write_control(*device, name, entry);
+  HALYARD_TRY(const CameraControl control, impl_->control(name));
+  HALYARD_TRY(const std::int64_t value, capture::value_of_entry(control, entry));
+  HALYARD_RETURN_IF_ERROR(capture::check_control_value(control, value));
+  return impl_->feed->put_control(control, value);
 }
 
 }  // namespace halyard

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A camera behind FrameSource.
-#include "capture/v4l2/camera_source.h"
+#include "capture/camera/camera_source.h"
 
 #include <charconv>
 #include <string_view>
 #include <utility>
 
 #include "base/text/format_error.h"
+#include "capture/plugin/camera_plugins.h"
 #include "capture/v4l2/calls.h"
 #include "halyard/camera.h"
 
@@ -57,7 +58,7 @@ class CameraSource final : public Source {
 }  // namespace
 
 bool is_camera(const std::string& path) {
-  return path.starts_with(prefix) || v4l2_calls().is_node(path);
+  return path.starts_with(prefix) || v4l2_calls().is_node(path) || plugin_address(path).has_value();
 }
 
 SourceResult camera_source(const std::string& path, const Options& options) {
