@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's networks of masks, keypoints, rotated boxes and light, through the whole program,
-against the exact truth of the photo."""
+"""The demo's networks of masks, keypoints, rotated boxes and light, and its SSD, through the whole
+program, against the exact truth of the photo."""
 import json
 
 import numpy as np
@@ -58,8 +58,18 @@ def test_masks_lie_on_the_boats(program, model):
         a, b = mask_of(truth["segmentation"]), mask_of(seen["segmentation"])
         overlaps.append((a & b).sum() / (a | b).sum())
     print(model, np.round(overlaps, 3))
-    assert np.median(overlaps) > 0.5
+    assert np.median(overlaps) > 0.6
     assert max(overlaps) > 0.65
+
+
+@pytest.mark.parametrize("model", ["harbour_ssd.onnx", "harbour_ssd_int8.onnx"])
+def test_the_ssd_finds_the_boats_without_options(program, model):
+    seen = [d for d in found(program, model)["detections"] if d["label"] == "boat"]
+    sure = [d for d in seen if d["score"] > 0.5]
+    pairs = matched(BOATS, sure)
+    print(model, [(d["label"], d["score"]) for d in sure])
+    assert len(pairs) >= len(BOATS) - 2
+    assert len(sure) <= len(BOATS) + 2
 
 
 @pytest.mark.parametrize("model", ["harbour_obb.onnx", "harbour_obb_int8.onnx"])

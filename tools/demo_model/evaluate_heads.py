@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scores of the masks, keypoints, rotated boxes and light on held-out rendered scenes.
+"""Scores of the masks, keypoints, rotated boxes, SSD and light on held-out rendered scenes.
 
 `--coco FILE` writes the truth as COCO's instances with runs and `--images FOLDER` the
 images, for `halyard val`.
@@ -16,7 +16,7 @@ import onnxruntime
 
 from augment import letterbox
 from details import load_details, runs
-from metrics import chosen, mean_ap
+from metrics import VAL_RULES, chosen, mean_ap
 from net import CLASSES as COUNT
 from net import SIZE
 from scene import CLASSES
@@ -63,7 +63,7 @@ def runner(path):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    return lambda x: [v[0] for v in session.run(None, {"images": x})]
+    return lambda x: [v[0] if len(v) == 1 else v for v in session.run(None, {"images": x})]
 
 
 def placed(infer, image):
@@ -88,12 +88,12 @@ def full_masks(coefs, proto, boxes, shape, where):
     return packed(masks) if masks else np.zeros((0, (shape[0] * shape[1] + 7) // 8), np.uint8)
 
 
-def segments(infer, data):
+def segments(infer, data, rules):
     """Mean AP of boxes and of masks."""
     finds, truths, boxes, gts = [], [], [], []
     for image, owner, row in zip(*data):
         (out, proto), where = placed(infer, image)
-        anchors, box, score, kind = chosen(out[:4], out[4:4 + COUNT])
+        anchors, box, score, kind = chosen(out[:4], out[4:4 + COUNT], **rules)
         finds.append((full_masks(out[4 + COUNT:, anchors].T, proto, box, image.shape, where),
                       score, kind))
         r, left, top = where
@@ -107,12 +107,32 @@ def segments(infer, data):
         yield name, result
 
 
-def poses(infer, data):
+def places_of(offsets, table):
+    """Centres and sizes [4, N] in input pixels of offsets [N, 4] and priors [N, 4]."""
+    centre = table[:, :2] + 0.1 * offsets[:, :2] * table[:, 2:]
+    return SIZE * np.hstack([centre, table[:, 2:] * np.exp(0.2 * offsets[:, 2:])]).T
+
+
+def single_shots(infer, data, rules):
+    """Mean AP of the boxes of an SSD."""
+    finds, gts = [], []
+    for image, _, row in zip(*data):
+        (offsets, logits, table), (r, left, top) = placed(infer, image)
+        probs = np.exp(logits - logits.max(1, keepdims=True))
+        probs /= probs.sum(1, keepdims=True)
+        _, box, score, kind = chosen(places_of(offsets, table), probs[:, 1:].T, **rules)
+        finds.append(((box - [left, top, left, top]) / r, score, kind))
+        gts.append((np.array([o["box"] for o in row["objects"]], float).reshape(-1, 4),
+                    np.array([o["class"] for o in row["objects"]], int)))
+    yield "box", mean_ap(finds, gts, COUNT)
+
+
+def poses(infer, data, rules):
     """Mean AP of boxes of boats, and by the similarity of keypoints."""
     boxes, finds, gts, truths = [], [], [], []
     for image, owner, row in zip(*data):
         (out,), (r, left, top) = placed(infer, image)
-        anchors, box, score, kind = chosen(out[:4], out[4:5])
+        anchors, box, score, kind = chosen(out[:4], out[4:5], **rules)
         points = out[5:, anchors].T.reshape(-1, 3, 3).copy()
         points[..., :2] = (points[..., :2] - [left, top]) / r
         boxes.append(((box - [left, top, left, top]) / r, score, kind))
@@ -144,7 +164,7 @@ def rolled(image, row, k):
     return out, rows
 
 
-def rotations(infer, data):
+def rotations(infer, data, rules):
     """Mean AP of rotated boxes, upright cameras and rolled ones, and the error of angles."""
     for name in ("upright", "rolled"):
         finds, truths, errors = [], [], []
@@ -153,7 +173,7 @@ def rotations(infer, data):
             if name == "rolled":
                 image, rows = rolled(image, row, k)
             (out,), (r, left, top) = placed(infer, image)
-            anchors, _, score, kind = chosen(out[:4], out[4:4 + COUNT])
+            anchors, _, score, kind = chosen(out[:4], out[4:4 + COUNT], **rules)
             found = out[[0, 1, 2, 3, -1]][:, anchors].T.copy()
             found[:, :2] -= [left, top]
             found[:, :4] /= r
@@ -171,7 +191,7 @@ def rotations(infer, data):
         yield name, mean_ap(finds, truths, COUNT, polygon_iou)
 
 
-def lights(infer, data):
+def lights(infer, data, _rules):
     """Prints top-1 and top-3."""
     ranks = []
     for image, _, row in zip(*data):
@@ -183,7 +203,8 @@ def lights(infer, data):
     return ()
 
 
-TASKS = {"segment": segments, "pose": poses, "obb": rotations, "classify": lights}
+TASKS = {"detect": single_shots, "segment": segments,
+         "pose": poses, "obb": rotations, "classify": lights}
 
 
 def write_coco(path, data):
@@ -210,11 +231,14 @@ def main():
     parser.add_argument("saved", help="prefix that details.py wrote")
     parser.add_argument("models", nargs="*", help="ONNX files")
     parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--val-rules", action="store_true",
+                        help="choose boxes as `halyard val` does by default; slow for masks")
     parser.add_argument("--coco", help="file of instances to write")
     parser.add_argument("--images", help="folder of PNG images to write")
     args = parser.parse_args()
     cv2.setNumThreads(1)
     data = load_details(args.saved, args.count)
+    rules = VAL_RULES if args.val_rules else {}
     if args.coco:
         write_coco(args.coco, data)
     for k, image in enumerate(data[0] if args.images else (), 1):
@@ -222,7 +246,7 @@ def main():
     for path in args.models:
         print(os.path.basename(path), flush=True)
         task = {p.key: p.value for p in onnx.load(path).metadata_props}["task"]
-        for name, result in TASKS[task](runner(path), data):
+        for name, result in TASKS[task](runner(path), data, rules):
             each = ", ".join(f"{c} {a:.3f}/{b:.3f}" for c, a, b in
                              zip(CLASSES, result["ap50"], result["ap"]))
             print(f"  {name} mAP50 {result['map50']:.4f} mAP50-95 {result['map']:.4f} ({each})",

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write masks, keypoints, rotated boxes and the light as ONNX, each a network of its own.
 
-Interfaces are those of YOLOv8 exports: output0 [1, 4+C+32, 2100] with prototypes
-output1 [1, 32, 80, 80]; [1, 4+1+9, 2100]; [1, 4+C+1, 2100]; [1, 9] probabilities.
+Interfaces are those of YOLOv8 exports: output0 [1, 4+C+16, 2100] with prototypes
+output1 [1, 16, 160, 160]; [1, 4+1+9, 2100]; [1, 4+C+1, 2100]; [1, 9] probabilities. The SSD has
+offsets [1, N, 4], logits
+[1, N, 1+C] and priors [N, 4]; its metadata holds the document that says so.
 """
 
 import argparse
+import json
 import os
 
 import numpy as np
@@ -14,8 +17,8 @@ from onnx import helper
 
 from details import LIGHTS, POINTS
 from export import METADATA, OnnxOps, decode, finish, levels_of
-from net import (CLASSES, COEFS, SIZE, anchor_points, backbone, detect, head, light, neck,
-                 prototypes)
+from net import (CLASSES, COEFS, SIZE, anchor_points, backbone, detect, head, light, neck, priors,
+                 prototypes, ssd)
 
 TOTAL = len(anchor_points()[1])
 LIGHT_SIZE = 224
@@ -27,9 +30,9 @@ def described(task, text, **more):
 
 
 def pyramid(ops):
-    """Stride 4, and the levels of the neck."""
-    p2, *maps = backbone(ops, "images")
-    return p2, neck(ops, *maps)
+    """Maps at strides 2 and 4, and the levels of the neck."""
+    p1, p2, *maps = backbone(ops, "images")
+    return p1, p2, neck(ops, *maps)
 
 
 def branch(ops, levels, name, channels):
@@ -41,12 +44,12 @@ def branch(ops, levels, name, channels):
 def masks(weights):
     """Boxes of three classes with coefficients, and prototypes."""
     ops = OnnxOps(weights)
-    p2, levels = pyramid(ops)
+    p1, p2, levels = pyramid(ops)
     decode(ops, detect(ops, levels), extra=branch(ops, levels, "coef", COEFS))
-    proto = prototypes(ops, p2, levels[0])
+    proto = prototypes(ops, p1, p2, levels[0])
     ops.nodes.append(helper.make_node("Identity", [proto], ["output1"], name="decode.proto"))
     return finish(ops, {"output0": [1, 4 + CLASSES + COEFS, TOTAL],
-                        "output1": [1, COEFS, SIZE // 4, SIZE // 4]},
+                        "output1": [1, COEFS, SIZE // 2, SIZE // 2]},
                   described("segment", "Masks of boats, buoys and gulls"))
 
 
@@ -54,7 +57,7 @@ def keypoints(weights):
     """Boxes of boats with POINTS, each x, y, probability of being in the image."""
     weights = {k: v[..., :1] if ".cls2." in k else v for k, v in weights.items()}
     ops = OnnxOps(weights)
-    levels = pyramid(ops)[1]
+    levels = pyramid(ops)[2]
     count = len(POINTS)
     raw = branch(ops, levels, "point", 3 * count)
     raw = ops.reshape(raw, [1, count, 3, TOTAL], "decode.points")
@@ -78,7 +81,7 @@ def keypoints(weights):
 def rotated_boxes(weights):
     """Rotated boxes of three classes; the angle in radians is the last row."""
     ops = OnnxOps(weights)
-    levels = pyramid(ops)[1]
+    levels = pyramid(ops)[2]
     angle = ops.node("Sigmoid", [branch(ops, levels, "angle", 1)], name="decode.part")
     angle = ops.node("Sub", [angle, ops.const("decode.quarter", np.array(0.25, np.float32))],
                      name="decode.less")
@@ -101,13 +104,44 @@ def lights(weights):
                             imgsz=f"[{LIGHT_SIZE}, {LIGHT_SIZE}]"), LIGHT_SIZE)
 
 
-KINDS = {"seg": masks, "pose": keypoints, "obb": rotated_boxes, "cls": lights}
+def ssd_document(count):
+    """The description of the SSD's outputs, as Halyard reads it."""
+    boxes, batch = {"num_boxes": count}, {"batch": 1}
+    output = lambda name, shape, axes, **more: {"name": name, "type": name, "decoder": "ssd",
+                                                "shape": shape, "dshape": axes,
+                                                "dtype": "float32", **more}
+    return json.dumps({"schema_version": 2, "nms": "class_aware", "outputs": [
+        output("boxes", [1, count, 4], [batch, boxes, {"box_coords": 4}], encoding="prior",
+               normalized=True),
+        output("scores", [1, count, 1 + CLASSES], [batch, boxes, {"num_classes": 1 + CLASSES}],
+               activation_required="softmax"),
+        output("priors", [count, 4], [boxes, {"box_coords": 4}])]})
+
+
+def single_shot(weights):
+    """Offsets of priors and logits of three classes and the background, and the priors."""
+    ops = OnnxOps(weights)
+    table = np.array(priors(), np.float32)
+    for name, maps, size in zip(("boxes", "scores"), ssd(ops, pyramid(ops)[2]), (4, 1 + CLASSES)):
+        rows = [ops.reshape(ops.node("Transpose", [x], name=f"decode.{name}.last{k}",
+                                     perm=[0, 2, 3, 1]), [1, -1, size], f"decode.{name}.flat{k}")
+                for k, x in enumerate(maps)]
+        ops.nodes.append(helper.make_node("Concat", rows, [name], name="decode." + name, axis=1))
+    ops.nodes.append(helper.make_node("Identity", [ops.const("decode.table", table)], ["priors"],
+                                      name="decode.priors"))
+    return finish(ops, {"boxes": [1, len(table), 4], "scores": [1, len(table), 1 + CLASSES],
+                        "priors": list(table.shape)},
+                  described("detect", "Harbour SSD (boat, buoy, gull)",
+                            **{"edgefirst.json": ssd_document(len(table))}))
+
+
+KINDS = {"ssd": single_shot, "seg": masks, "pose": keypoints, "obb": rotated_boxes, "cls": lights}
 
 
 def main():
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("weights", help=".npz of train_heads.py or train_light.py")
+    parser.add_argument("weights", help=".npz of train_heads.py, train_ssd.py or train_light.py")
     parser.add_argument("folder", help="where harbour_KIND.onnx are written")
     parser.add_argument("kinds", nargs="+", choices=list(KINDS))
     args = parser.parse_args()

@@ -7,6 +7,8 @@ Boxes are xyxy float arrays in any one unit.
 import numpy as np
 
 THRESHOLDS = np.arange(0.5, 0.96, 0.05)
+# Rules of `halyard val`, for detections() and chosen().
+VAL_RULES = {"iou": 0.7, "most": 300, "every_class": True}
 
 
 def iou_matrix(a, b):
@@ -30,29 +32,45 @@ def nms(boxes, scores, limit):
     return np.array(keep, int)
 
 
-def detections(output, score=0.001, iou=0.6, most=100):
-    """Detections of one output [4+C, A]: boxes [N,4], scores [N], classes [N]."""
-    return chosen(output[:4], output[4:], score, iou, most)[1:]
+def detections(output, **rules):
+    """Detections of one output [4+C, A] by rules of chosen(): boxes [N,4], scores [N],
+    classes [N]."""
+    return chosen(output[:4], output[4:], **rules)[1:]
 
 
-def chosen(places, probs, score=0.001, iou=0.6, most=100):
+def chosen(places, probs, score=0.001, iou=0.6, most=100, every_class=False):
     """Detections of centres and sizes [4, A] and probabilities [C, A].
 
-    Anchors [N], boxes [N,4], scores [N], classes [N]. One class per anchor (the best),
-    suppression per class.
+    Anchors [N], boxes [N,4], scores [N], classes [N]; suppression per class. One class per
+    anchor (the best), of at most 1000 candidates, or every class above the score.
     """
-    cls = probs.argmax(0)
+    pick, cls, best = candidates(probs, score, every_class)
+    cx, cy, w, h = places[:, pick]
+    boxes = np.stack([cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2], 1)
+    kept = suppressed(cls, best, most, lambda mine: nms(boxes[mine], best[mine], iou))
+    return pick[kept], boxes[kept], best[kept], cls[kept]
+
+
+def candidates(probs, score, every_class):
+    """Anchors, classes and probabilities above a score, best first."""
+    if every_class:
+        pick, cls = np.nonzero(probs.T > score)
+        order = np.argsort(-probs[cls, pick], kind="stable")[:30000]
+        pick, cls = pick[order], cls[order]
+        return pick, cls, probs[cls, pick]
     best = probs.max(0)
     pick = np.nonzero(best > score)[0]
     pick = pick[np.argsort(-best[pick], kind="stable")][:1000]
-    cx, cy, w, h = places[:, pick]
-    boxes = np.stack([cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2], 1)
+    return pick, probs.argmax(0)[pick], best[pick]
+
+
+def suppressed(cls, best, most, nms_of):
+    """Indices that nms_of keeps of each class, best first, at most `most`."""
     kept = []
-    for c in np.unique(cls[pick]):
-        mine = np.nonzero(cls[pick] == c)[0]
-        kept.extend(mine[nms(boxes[mine], best[pick][mine], iou)])
-    kept = np.array(sorted(kept, key=lambda i: -best[pick][i])[:most], int)
-    return pick[kept], boxes[kept], best[pick][kept], cls[pick][kept]
+    for c in np.unique(cls):
+        mine = np.nonzero(cls == c)[0]
+        kept.extend(mine[nms_of(mine)])
+    return np.array(sorted(kept, key=lambda i: -best[i])[:most], int)
 
 
 def _match(found, truth, threshold, similarity):

@@ -16,10 +16,13 @@ CLASSES = 3
 WIDTHS = (12, 24, 32, 48, 56)   # channels at strides 2, 4, 8, 16, 32
 NECK = (32, 40, 40)             # channels of the head inputs at strides 8, 16, 32
 HEAD = 24                       # channels inside the heads
-COEFS = 32                      # coefficients of a mask
-PROTO = 16                      # channels of stride 8 in the prototypes
+COEFS = 16                      # coefficients of a mask
+PROTO = (16, 24, 16)            # channels at strides 8, 4 and 2 in the prototypes
 POINTS = 3                      # keypoints of a boat
 LIGHTS = 9                      # classes of the light
+SCALES = ((10, 18), (30, 50), (85, 150))   # of the SSD's priors at strides 8, 16, 32, in pixels
+SHAPES = (0.5, 1.0, 2.2)        # width by height of the SSD's priors
+PRIORS = 6                      # of a cell: each scale in each shape
 
 
 def c2f(ops, name, x, cin, cout, count, shortcut):
@@ -43,10 +46,10 @@ def sppf(ops, name, x, channels):
 
 
 def backbone(ops, image):
-    """Feature maps at strides 4, 8, 16 and 32."""
+    """Feature maps at strides 2, 4, 8, 16 and 32."""
     w1, w2, w3, w4, w5 = WIDTHS
-    x = ops.conv("b1", image, 3, w1, 3, stride=2)
-    x = ops.conv("b2", x, w1, w2, 3, stride=2)
+    p1 = ops.conv("b1", image, 3, w1, 3, stride=2)
+    x = ops.conv("b2", p1, w1, w2, 3, stride=2)
     p2 = c2f(ops, "b2c", x, w2, w2, 1, True)
     x = ops.conv("b3", p2, w2, w3, 3, stride=2)
     p3 = c2f(ops, "b3c", x, w3, w3, 2, True)
@@ -54,7 +57,7 @@ def backbone(ops, image):
     p4 = c2f(ops, "b4c", x, w4, w4, 2, True)
     x = ops.conv("b5", p4, w4, w5, 3, stride=2)
     x = c2f(ops, "b5c", x, w5, w5, 1, True)
-    return p2, p3, p4, sppf(ops, "b5s", x, w5)
+    return p1, p2, p3, p4, sppf(ops, "b5s", x, w5)
 
 
 def neck(ops, p3, p4, p5):
@@ -69,10 +72,10 @@ def neck(ops, p3, p4, p5):
     return o3, o4, o5
 
 
-def head(ops, level, name, x, outputs):
-    """Branch of one level: 3x3, then 1x1 with `outputs` channels."""
-    y = ops.conv(f"h{level}.{name}1", x, NECK[level], HEAD, 3)
-    return ops.conv(f"h{level}.{name}2", y, HEAD, outputs, 1, plain=True)
+def head(ops, level, name, x, outputs, width=HEAD):
+    """Branch of one level: 3x3 to `width` channels, then 1x1 to `outputs`."""
+    y = ops.conv(f"h{level}.{name}1", x, NECK[level], width, 3)
+    return ops.conv(f"h{level}.{name}2", y, width, outputs, 1, plain=True)
 
 
 def detect(ops, levels, box="box", cls="cls", classes=CLASSES):
@@ -83,14 +86,16 @@ def detect(ops, levels, box="box", cls="cls", classes=CLASSES):
 
 def network(ops, image):
     """The detector: list of (distance logits, class logits) maps, one pair per stride."""
-    return detect(ops, neck(ops, *backbone(ops, image)[1:]))
+    return detect(ops, neck(ops, *backbone(ops, image)[2:]))
 
 
-def prototypes(ops, p2, o3):
-    """COEFS prototypes of masks at stride 4."""
-    x = ops.upsample(ops.conv("proto.cv1", o3, NECK[0], PROTO, 3))
-    x = ops.conv("proto.cv2", ops.concat([x, p2]), PROTO + WIDTHS[1], HEAD, 3)
-    return ops.conv("proto.cv3", x, HEAD, COEFS, 1, plain=True)
+def prototypes(ops, p1, p2, o3):
+    """COEFS prototypes of masks at stride 2."""
+    c8, c4, c2 = PROTO
+    x = ops.upsample(ops.conv("proto.cv1", o3, NECK[0], c8, 3))
+    x = ops.upsample(ops.conv("proto.cv2", ops.concat([x, p2]), c8 + WIDTHS[1], c4, 3))
+    x = ops.conv("proto.cv3", ops.concat([x, p1]), c4 + WIDTHS[0], c2, 3)
+    return ops.conv("proto.cv4", x, c2, COEFS, 1, plain=True)
 
 
 def anchor_points():
@@ -105,7 +110,25 @@ def anchor_points():
     return points, strides
 
 
+def ssd(ops, levels):
+    """Lists of offsets (4 of each prior) and of class logits (background first), one per stride."""
+    return ([head(ops, k, "offset", x, 4 * PRIORS, 40) for k, x in enumerate(levels)],
+            [head(ops, k, "kind", x, (1 + CLASSES) * PRIORS, 40) for k, x in enumerate(levels)])
+
+
+def priors():
+    """The SSD's priors [cx, cy, w, h] as fractions of the input: level by level, row by row."""
+    rows = []
+    for stride, scales in zip(STRIDES, SCALES):
+        sizes = [(scale * shape ** 0.5 / SIZE, scale / shape ** 0.5 / SIZE)
+                 for scale in scales for shape in SHAPES]
+        cells = SIZE // stride
+        rows += [((col + 0.5) / cells, (row + 0.5) / cells, w, h)
+                 for row in range(cells) for col in range(cells) for w, h in sizes]
+    return rows
+
+
 def light(ops, image):
     """Logits of the light of an image, from the means of the backbone's maps."""
-    means = [ops.mean(x) for x in backbone(ops, image)]
+    means = [ops.mean(x) for x in backbone(ops, image)[1:]]
     return ops.conv("light", ops.concat(means), sum(WIDTHS[1:]), LIGHTS, 1, plain=True)

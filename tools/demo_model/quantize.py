@@ -39,9 +39,9 @@ class Scenes(CalibrationDataReader):
 def float_nodes(path):
     """Names of the nodes that are not quantized: the decode and the last 1x1 of the heads."""
     names = [n.name for n in onnx.load(path).graph.node]
-    last = ("2.conv", "proto.cv3.conv", "light.conv")
+    last = ("2.conv", "proto.cv4.conv", "light.conv")
     return [n for n in names if n.startswith("decode") or n.endswith(last) and
-            n.startswith(("h", "proto.cv3", "light"))]
+            n.startswith(("h", "proto.cv4", "light"))]
 
 
 def quantize(source, target, count, method):

@@ -37,6 +37,8 @@ class TfOps:
                 prior += np.log(0.01 / 0.99)
             elif name.endswith("box2"):
                 prior = np.tile(np.linspace(1.0, -1.0, BINS), 4)
+            elif name.endswith("kind2"):
+                prior = np.tile([np.log(0.99 / 0.01)] + [0.0] * CLASSES, cout // (1 + CLASSES))
             self.params[name + ".b"] = make(prior)
             return
         self.params[name + ".gamma"] = make(np.ones(cout))

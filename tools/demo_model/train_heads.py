@@ -28,7 +28,7 @@ MOST = 24        # objects of an image that are learned from
 TASKS = {"masks": (".coef", "proto."), "points": (".point",),
          "rotated": (".rbox", ".rcls", ".angle")}   # the layers of each
 PICKS = 24       # anchors of an image that masks, points and angles are learned from
-SPAN = 320 // 4  # rows and columns of the prototypes
+SPAN = 28        # rows and columns of the mask of an object, over its box
 
 
 def trunk_weights(path):
@@ -49,7 +49,7 @@ def trunk_weights(path):
 
 def heads(ops, images):
     """Dict of all head outputs, flat over the anchors, and the prototypes."""
-    p2, *pyramid = backbone(ops, images)
+    p1, p2, *pyramid = backbone(ops, images)
     levels = [tf.stop_gradient(v) for v in neck(ops, *pyramid)]
     found = dict(zip(("dist", "cls"), zip(*detect(ops, levels))))
     found.update(zip(("rdist", "rcls"), zip(*detect(ops, levels, "rbox", "rcls"))))
@@ -58,7 +58,7 @@ def heads(ops, images):
     shapes = {"dist": (4, BINS), "rdist": (4, BINS), "cls": (CLASSES,), "rcls": (CLASSES,),
               "coef": (COEFS,), "point": (POINTS, 3), "angle": (1,)}
     out = {k: flat(v, *shapes[k]) for k, v in found.items()}
-    out["proto"] = prototypes(ops, tf.stop_gradient(p2), levels[0])
+    out["proto"] = prototypes(ops, tf.stop_gradient(p1), tf.stop_gradient(p2), levels[0])
     return out
 
 
@@ -94,6 +94,26 @@ def moved_points(points, matrix, flip):
     return rows[[1, 0, 2]] if flip else rows
 
 
+def grown(box):
+    """The rectangle of an object's mask: its box, larger by an eighth and 2 pixels."""
+    box = np.array(box, float)
+    edge = (box[2:] - box[:2]) / 16 + 1
+    return np.concatenate([box[:2] - edge, box[2:] + edge])
+
+
+def local_mask(owner, number, matrix, box):
+    """Shares [SPAN, SPAN] of the pixels of object `number` in the cells of a rectangle of the
+    input."""
+    fine = 2 * SPAN
+    scale = fine / (box[2:] - box[:2])
+    local = scale[:, None] * matrix
+    local[:, 2] -= scale * box[:2]
+    local[:, 2] += local[:, :2].sum(1) / 2 - 0.5
+    mask = cv2.warpAffine((owner == number).astype(np.float32), local, (fine, fine),
+                          flags=cv2.INTER_LINEAR)
+    return cv2.resize(mask, (SPAN, SPAN), interpolation=cv2.INTER_AREA)
+
+
 def sample(rng, image, owner, row):
     """One augmented image with its truths: list of (box, class, rbox, points, mask)."""
     matrix, scale, angle, flip = placement(rng, image.shape[1], image.shape[0])
@@ -101,8 +121,7 @@ def sample(rng, image, owner, row):
     seen = warped(owner, matrix, cv2.INTER_NEAREST, 0)
     objects = []
     for obj in row["objects"][:MOST]:
-        mask = (seen == obj["id"]).astype(np.float32)
-        ys, xs = np.nonzero(mask)
+        ys, xs = np.nonzero(seen == obj["id"])
         if len(ys) < 6:
             continue
         box = [xs.min(), ys.min(), xs.max() + 1, ys.max() + 1]
@@ -112,7 +131,7 @@ def sample(rng, image, owner, row):
         points = moved_points(obj["points"], matrix, flip) if "points" in obj else \
             np.zeros((POINTS, 3))
         objects.append((box, obj["class"], rbox, points,
-                        cv2.resize(mask, (SPAN, SPAN), interpolation=cv2.INTER_AREA)))
+                        local_mask(owner, obj["id"], matrix, grown(box))))
     return degrade(rng, color_jitter(rng, out)), objects
 
 
@@ -134,14 +153,27 @@ def batch_of(rng, data, size):
 
 
 def mask_loss(coef, proto, masks, boxes):
-    """Cross entropy inside of the boxes [B,K], by their area."""
-    logits = tf.einsum("bkc,bhwc->bkhw", coef, proto)
-    at = (tf.range(SPAN, dtype=tf.float32) + 0.5) * 4.0
-    x1, y1, x2, y2 = tf.unstack(boxes[..., None], axis=2)
-    inside = tf.cast((at > y1 - 4) & (at < y2 + 4), tf.float32)[..., :, None] * \
-        tf.cast((at > x1 - 4) & (at < x2 + 4), tf.float32)[..., None, :]
-    each = tf.nn.sigmoid_cross_entropy_with_logits(masks, logits) * inside
-    return tf.reduce_sum(each, [2, 3]) / (tf.reduce_sum(inside, [2, 3]) + 1.0)
+    """Cross entropy and Dice of the masks over the grown boxes [B,K].
+
+    The logits are interpolated at the middles of the cells of `masks`.
+    """
+    side = proto.shape[1]
+    low, high = boxes[..., :2], boxes[..., 2:]
+    edge = (high - low) / 16.0 + 1.0
+    low, high = low - edge, high + edge
+    half = (high - low) / (2.0 * SPAN)
+    at = lambda v: (v * (side / SIZE) - 0.5) / (side - 1.0)
+    ends = tf.reverse(at(tf.stack([low + half, high - half], 2)), [3])    # y1 x1 y2 x2
+    count = boxes.shape[0] * boxes.shape[1]
+    crops = tf.image.crop_and_resize(proto, tf.reshape(ends, [count, 4]),
+                                     tf.repeat(tf.range(boxes.shape[0]), boxes.shape[1]),
+                                     [SPAN, SPAN])
+    logits = tf.einsum("nhwc,nc->nhw", crops, tf.reshape(coef, [count, -1]))
+    logits = tf.reshape(logits, masks.shape)
+    each = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(masks, logits), [2, 3])
+    probs = tf.sigmoid(logits)
+    total = lambda v: tf.reduce_sum(v, [2, 3])
+    return each + 1.0 - (2.0 * total(probs * masks) + 1.0) / (total(probs) + total(masks) + 1.0)
 
 
 def point_loss(raw, points, anchors, strides, boxes):
