@@ -17,7 +17,7 @@ from ._topics import Topic
 
 Source = Union[str, "os.PathLike[str]", int, "Topic[Any]"]
 Found = Optional[Tuple[Tensor, str, int, int]]
-_CAMERA = re.compile(r"camera:|/dev/video\d")
+_CAMERA = re.compile(r"(lib)?camera:|/dev/video\d")
 
 
 class Reader(Protocol):
