@@ -73,6 +73,12 @@ def placed(infer, image):
         where
 
 
+def in_image(boxes, where, shape):
+    """Boxes in pixels of the image, clipped to it as `halyard val` does."""
+    r, left, top = where
+    return np.clip((boxes - [left, top, left, top]) / r, 0, [shape[1], shape[0]] * 2)
+
+
 def full_masks(coefs, proto, boxes, shape, where):
     """Masks of image size: logits enlarged to the input, above 0 within the box, then to the
     image, where 0 and 1 are interpolated and rounded down."""
@@ -96,8 +102,7 @@ def segments(infer, data, rules):
         anchors, box, score, kind = chosen(out[:4], out[4:4 + COUNT], **rules)
         finds.append((full_masks(out[4 + COUNT:, anchors].T, proto, box, image.shape, where),
                       score, kind))
-        r, left, top = where
-        boxes.append(((box - [left, top, left, top]) / r, score, kind))
+        boxes.append((in_image(box, where, image.shape), score, kind))
         kinds = np.array([o["class"] for o in row["objects"]], int)
         masks = [owner == o["id"] for o in row["objects"]]
         truths.append((packed(masks) if masks else finds[-1][0][:0], kinds))
@@ -117,11 +122,11 @@ def single_shots(infer, data, rules):
     """Mean AP of the boxes of an SSD."""
     finds, gts = [], []
     for image, _, row in zip(*data):
-        (offsets, logits, table), (r, left, top) = placed(infer, image)
+        (offsets, logits, table), where = placed(infer, image)
         probs = np.exp(logits - logits.max(1, keepdims=True))
         probs /= probs.sum(1, keepdims=True)
         _, box, score, kind = chosen(places_of(offsets, table), probs[:, 1:].T, **rules)
-        finds.append(((box - [left, top, left, top]) / r, score, kind))
+        finds.append((in_image(box, where, image.shape), score, kind))
         gts.append((np.array([o["box"] for o in row["objects"]], float).reshape(-1, 4),
                     np.array([o["class"] for o in row["objects"]], int)))
     yield "box", mean_ap(finds, gts, COUNT)
@@ -135,7 +140,7 @@ def poses(infer, data, rules):
         anchors, box, score, kind = chosen(out[:4], out[4:5], **rules)
         points = out[5:, anchors].T.reshape(-1, 3, 3).copy()
         points[..., :2] = (points[..., :2] - [left, top]) / r
-        boxes.append(((box - [left, top, left, top]) / r, score, kind))
+        boxes.append((in_image(box, (r, left, top), image.shape), score, kind))
         finds.append((points, score, kind))
         boats = [o for o in row["objects"] if o["class"] == 0]
         gts.append((np.array([o["box"] for o in boats], float).reshape(-1, 4),
