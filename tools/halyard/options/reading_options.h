@@ -13,8 +13,8 @@ namespace halyard::tool {
 struct ReadingOptions {
   std::vector<std::string> inputs;  ///< after the command line was read, with camera and topic
   std::string camera, topic;
-  double speed = 0;    ///< as FrameSourceOptions::speed
-  double start_s = 0;  ///< seconds
+  double speed = 0;           ///< as FrameSourceOptions::speed
+  double start_s = 0;         ///< seconds
   std::string video_decoder;  ///< as FrameSourceOptions::video_decoder
   bool loops = false;
   bool reconnects = false;

@@ -14,8 +14,7 @@ namespace {
 /// Not a file that can be read from its beginning.
 bool is_stream(const std::string& path) {
   return path.find("://") != std::string::npos || path.starts_with("topic:") ||
-         path.starts_with("/dev/") || path.starts_with("camera:") ||
-         path.starts_with("libcamera:");
+         path.starts_with("/dev/") || path.starts_with("camera:") || path.starts_with("libcamera:");
 }
 
 }  // namespace
