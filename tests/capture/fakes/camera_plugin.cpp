@@ -36,9 +36,13 @@ void unplug();
 
 FakeStack& stack() {
   static FakeStack one;
-  one.produce = produce;
-  one.claim = claim;
-  one.unplug = unplug;
+  // Once: several threads call this.
+  [[maybe_unused]] static const bool has_functions = [] {
+    one.produce = produce;
+    one.claim = claim;
+    one.unplug = unplug;
+    return true;
+  }();
   return one;
 }
 
