@@ -200,7 +200,8 @@ Status write_control(const CameraDevice& device, std::string_view name, std::int
 Status write_control(const CameraDevice& device, std::string_view name, std::string_view entry) {
   HALYARD_TRY(const CameraControl control, device_control(device, name));
   HALYARD_TRY(const std::int64_t value, value_of_entry(control, entry));
-  return write_control(device, name, value);
+  HALYARD_RETURN_IF_ERROR(check_control_value(control, value));
+  return set_device_control(device, control, value);
 }
 
 }  // namespace capture
