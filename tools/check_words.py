@@ -24,7 +24,8 @@ BANNED_IN_LIBRARY = [
 LIBRARY = ("include/", "src/")
 # Names of other projects, and names that programs depend on.
 ALLOWED = re.compile(
-    r"WebPPicture\w*|SSourcePicture|picture_rate?\b|picture_rat\b|\"pictures?\"|`pictures`|"
+    r"WebPPicture\w*|SSourcePicture|AV_PICTURE_TYPE_I|"
+    r"picture_rate?\b|picture_rat\b|\"pictures?\"|`pictures`|"
     r"\bpicture:|\.picture\(\)")
 # Parameters and members of the Python interface keep their names.
 PYTHON = ("python/halyard/_overlay.py", "python/src/results/overlay.cpp",

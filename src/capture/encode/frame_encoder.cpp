@@ -11,6 +11,11 @@ namespace halyard::capture {
 namespace {
 
 constexpr const char* openh264 = "openh264";
+constexpr const char* libx264 = "libx264";
+
+bool has_encoder(const char* name) {
+  return ffmpeg().avcodec_find_encoder_by_name(name) != nullptr;
+}
 
 bool takes(const AVCodec& encoder, AVPixelFormat wanted) {
   for (const AVPixelFormat* f = encoder.pix_fmts; f != nullptr && *f != AV_PIX_FMT_NONE; ++f) {
@@ -58,9 +63,18 @@ void set_quality(AVCodecContext& context, const AVCodec& codec, const VideoWrite
     context.flags |= AV_CODEC_FLAG_QSCALE;
     context.global_quality = 3 * FF_QP2LAMBDA;
   }
-  if (std::string_view(codec.name) != "libx264") return;
+  if (std::string_view(codec.name) != libx264) return;
   ffmpeg().av_opt_set(context.priv_data, "preset", "veryfast", 0);
   if (options.bitrate <= 0) ffmpeg().av_opt_set(context.priv_data, "crf", "20", 0);
+}
+
+void set_live(AVCodecContext& context) {
+  context.max_b_frames = 0;
+  ffmpeg().av_opt_set(context.priv_data, "tune", "zerolatency", 0);
+  ffmpeg().av_opt_set(context.priv_data, "forced-idr", "1", 0);
+  if (context.bit_rate <= 0) return;
+  context.rc_max_rate = context.bit_rate;
+  context.rc_buffer_size = static_cast<int>(context.bit_rate);  // of a second
 }
 
 Result<std::unique_ptr<FrameEncoder>> open_ffmpeg(const AVCodec& codec,
@@ -79,9 +93,10 @@ Result<std::unique_ptr<FrameEncoder>> open_ffmpeg(const AVCodec& codec,
   context->height = request.height;
   context->pix_fmt = format;
   context->time_base = request.time_base;
-  context->framerate = av_inv_q(request.time_base);
+  context->framerate = request.rate;
   set_colorimetry(*context, request.colorimetry);
   set_quality(*context, codec, request.options);
+  if (request.is_live) set_live(*context);
   if (request.has_display_order) context->max_b_frames = 0;
   if (request.has_global_header) context->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
   const int opened = ffmpeg().avcodec_open2(context.get(), &codec, nullptr);
@@ -93,10 +108,17 @@ Result<std::unique_ptr<FrameEncoder>> open_ffmpeg(const AVCodec& codec,
 
 }  // namespace
 
+EncoderRequest request_for(const Tensor& first) {
+  EncoderRequest out;
+  const auto even = [](std::size_t side) { return static_cast<int>(side + side % 2); };
+  out.width = even(first.width());
+  out.height = even(first.height());
+  out.prefers_nv12 = first.format() == PixelFormat::nv12;
+  out.colorimetry = first.colorimetry();
+  return out;
+}
+
 Result<std::string> choose_encoder(const std::string& wanted) {
-  const auto has = [](const char* name) {
-    return ffmpeg().avcodec_find_encoder_by_name(name) != nullptr;
-  };
   if (wanted == openh264) {
     HALYARD_RETURN_IF_ERROR(load_openh264());
     return wanted;
@@ -107,11 +129,25 @@ Result<std::string> choose_encoder(const std::string& wanted) {
     return fail(Errc::unsupported, "encoder: this FFmpeg has no video encoder of that name", "{}",
                 wanted);
   }
-  if (has("libx264")) return std::string("libx264");
+  if (has_encoder(libx264)) return std::string(libx264);
   if (load_openh264()) return std::string(openh264);
-  if (has("mpeg4")) return std::string("mpeg4");
+  if (has_encoder("mpeg4")) return std::string("mpeg4");
   return fail(Errc::unsupported,
               "video: this FFmpeg has neither libx264 nor mpeg4, and there is no libopenh264");
+}
+
+Result<std::string> choose_h264_encoder(const std::string& wanted) {
+  if (!wanted.empty() && wanted != libx264 && wanted != openh264)
+    return fail(Errc::unsupported, "encoder must be libx264 or openh264", "{}", wanted);
+  if (wanted != openh264 && has_encoder(libx264)) return std::string(libx264);
+  if (wanted == libx264)
+    return fail(Errc::unsupported, "encoder: this FFmpeg has no libx264: install one that has it");
+  const Status loaded = load_openh264();
+  if (loaded) return std::string(openh264);
+  if (wanted == openh264) return loaded.error();
+  return fail(Errc::unsupported,
+              "video: no encoder of H.264: install an FFmpeg with libx264, or libopenh264-7", "{}",
+              loaded.error().message());
 }
 
 Result<std::unique_ptr<FrameEncoder>> open_encoder(const std::string& encoder,

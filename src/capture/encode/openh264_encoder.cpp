@@ -21,6 +21,7 @@ namespace halyard::capture {
 namespace {
 
 constexpr int quantizer = 24;
+constexpr int min_side = 16;  // of a smaller image it refuses the first frame
 constexpr const char* library_name = "libopenh264.so.7";
 constexpr const char* not_there = "encoder: openh264 cannot be loaded: install libopenh264-7";
 
@@ -115,6 +116,7 @@ Status OpenH264Encoder::send(const AVFrame* frame) {
   }
   image.uiTimeStamp = static_cast<long long>(static_cast<double>(frame->pts) * 1000 *
                                              av_q2d(description_->time_base));
+  if (frame->pict_type == AV_PICTURE_TYPE_I) encoder_->ForceIntraFrame(true);
   SFrameBSInfo info{};
   if (const int code = encoder_->EncodeFrame(&image, &info); code != cmResultSuccess)
     return fail(Errc::os, "video: frame cannot be encoded", "{}: openh264 returns {}", path_, code);
@@ -153,7 +155,7 @@ SEncParamExt parameters_of(ISVCEncoder& encoder, const EncoderRequest& request,
   out.iUsageType = CAMERA_VIDEO_REAL_TIME;
   out.iPicWidth = request.width;
   out.iPicHeight = request.height;
-  out.fMaxFrameRate = static_cast<float>(std::clamp(1 / av_q2d(request.time_base), 1.0, 60.0));
+  out.fMaxFrameRate = static_cast<float>(std::clamp(av_q2d(request.rate), 1.0, 60.0));
   out.bEnableFrameSkip = false;
   out.uiIntraPeriod = static_cast<unsigned>(request.options.key_interval);
   out.iSpatialLayerNum = 1;
@@ -207,6 +209,10 @@ Status load_openh264() {
 }
 
 Result<std::unique_ptr<FrameEncoder>> openh264_encoder(const EncoderRequest& request) {
+  if (request.width < min_side || request.height < min_side) {
+    return fail(Errc::unsupported, "encoder: openh264 takes 16x16 and more", "{}: {}x{}",
+                request.path, request.width, request.height);
+  }
   ISVCEncoder* made = nullptr;
   if (loaded.load()->create(&made) != 0 || made == nullptr)
     return fail(Errc::no_memory, "video: encoder cannot be allocated", "{}", request.path);

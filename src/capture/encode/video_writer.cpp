@@ -11,6 +11,7 @@
 
 #include "base/local.h"
 #include "base/text/format_error.h"
+#include "capture/encode/encoder_limits.h"
 #include "capture/encode/frame_encoder.h"
 #include "capture/encode/video_file.h"
 #include "capture/ffmpeg/display_matrix.h"
@@ -24,9 +25,6 @@ namespace {
 
 using capture::ffmpeg;
 
-constexpr int max_side = 16384;
-constexpr double max_rate = 1000;
-constexpr std::int64_t max_bitrate = 1'000'000'000;
 constexpr int max_key_interval = 100'000;
 constexpr int largest_time_base = 60000;  // MPEG-4 keeps time in 16 bits
 
@@ -41,13 +39,7 @@ const char* container_name(const std::string& path) {
 }
 
 Status check_request(const std::string& path, Size size, double rate) {
-  if (size.width < 1 || size.height < 1 || size.width > max_side || size.height > max_side) {
-    return fail(Errc::invalid_argument, "size: width and height must be 1..16384", "{}x{}",
-                size.width, size.height);
-  }
-  if (!(rate > 0 && rate <= max_rate)) {
-    return fail(Errc::invalid_argument, "rate must be above 0 and at most 1000", "{}", rate);
-  }
+  HALYARD_RETURN_IF_ERROR(capture::check_video(size, rate));
   if (container_name(path) == nullptr) {
     return fail(Errc::unsupported, "path: extension must be mp4, mkv, mov or avi", "{}", path);
   }
@@ -59,9 +51,7 @@ Status check_request(const std::string& path, Size size, double rate) {
 }
 
 Status check_coding(const VideoWriterOptions& options) {
-  if (options.bitrate < 0 || options.bitrate > max_bitrate) {
-    return fail(Errc::invalid_argument, "bitrate must be 0 to 1e9", "{}", options.bitrate);
-  }
+  HALYARD_RETURN_IF_ERROR(capture::check_bitrate(options.bitrate));
   if (options.key_interval < 0 || options.key_interval > max_key_interval) {
     return fail(Errc::invalid_argument, "key_interval must be 0 to 1e5", "{}",
                 options.key_interval);
@@ -114,13 +104,10 @@ Status VideoWriter::Impl::open_file() {
 }
 
 Status VideoWriter::Impl::open_encoder(const Tensor& first) {
-  capture::EncoderRequest request;
+  capture::EncoderRequest request = capture::request_for(first);
   request.path = path;
-  request.width = size.width + size.width % 2;
-  request.height = size.height + size.height % 2;
-  request.prefers_nv12 = first.format() == PixelFormat::nv12;
-  request.colorimetry = first.colorimetry();
   request.time_base = time_base;
+  request.rate = av_inv_q(time_base);
   request.has_global_header = (output->oformat->flags & AVFMT_GLOBALHEADER) != 0;
   request.has_display_order = capture::extension_of(path) == "avi";  // it has no times of its own
   request.options = options;

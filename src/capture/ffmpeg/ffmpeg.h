@@ -25,6 +25,9 @@ struct FreeOutput {
 struct FreeCodec {
   void operator()(AVCodecContext* p) const noexcept { ffmpeg().avcodec_free_context(&p); }
 };
+struct FreeParameters {
+  void operator()(AVCodecParameters* p) const noexcept { ffmpeg().avcodec_parameters_free(&p); }
+};
 struct FreeFrame {
   void operator()(AVFrame* p) const noexcept { ffmpeg().av_frame_free(&p); }
 };
@@ -34,6 +37,7 @@ struct FreePacket {
 using InputPtr = std::unique_ptr<AVFormatContext, FreeInput>;
 using OutputPtr = std::unique_ptr<AVFormatContext, FreeOutput>;
 using CodecPtr = std::unique_ptr<AVCodecContext, FreeCodec>;
+using ParametersPtr = std::unique_ptr<AVCodecParameters, FreeParameters>;
 using FramePtr = std::unique_ptr<AVFrame, FreeFrame>;
 using PacketPtr = std::unique_ptr<AVPacket, FreePacket>;
 

@@ -67,7 +67,9 @@ extern "C" {
   X(avcodec_free_context)            \
   X(avcodec_get_name)                \
   X(avcodec_open2)                   \
+  X(avcodec_parameters_alloc)        \
   X(avcodec_parameters_copy)         \
+  X(avcodec_parameters_free)         \
   X(avcodec_parameters_from_context) \
   X(avcodec_parameters_to_context)   \
   X(avcodec_receive_frame)           \
