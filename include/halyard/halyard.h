@@ -35,6 +35,7 @@
 #include "halyard/tensor.h"
 #include "halyard/transfer.h"
 #include "halyard/video_codec.h"
+#include "halyard/video_stream.h"
 #include "halyard/view.h"
 // the layers above
 #include "halyard/assignment.h"

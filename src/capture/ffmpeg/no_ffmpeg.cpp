@@ -8,6 +8,7 @@
 #include "base/text/format_error.h"
 #include "capture/image_source.h"
 #include "capture/source.h"
+#include "halyard/video_stream.h"
 
 namespace halyard {
 namespace {
@@ -56,6 +57,34 @@ Status VideoWriter::write(const Tensor&) {
 }
 Status VideoWriter::finish() {
   return no_ffmpeg("writer");
+}
+
+// No object of it exists.
+struct HALYARD_LOCAL VideoStreamWriter::Impl {
+  std::string none;
+};
+
+VideoStreamWriter::VideoStreamWriter(std::unique_ptr<Impl> impl) noexcept
+    : impl_(std::move(impl)) {}
+VideoStreamWriter::VideoStreamWriter(VideoStreamWriter&&) noexcept = default;
+VideoStreamWriter& VideoStreamWriter::operator=(VideoStreamWriter&&) noexcept = default;
+VideoStreamWriter::~VideoStreamWriter() = default;
+
+Result<VideoStreamWriter> VideoStreamWriter::create(Size, const VideoStreamOptions&) {
+  return no_ffmpeg("video stream");
+}
+Result<VideoSegment> VideoStreamWriter::write(const Tensor&, std::chrono::nanoseconds) {
+  return no_ffmpeg("video stream");
+}
+void VideoStreamWriter::ask_key() noexcept {}
+const std::string& VideoStreamWriter::initialization() const noexcept {
+  return impl_->none;
+}
+const std::string& VideoStreamWriter::mime_type() const noexcept {
+  return impl_->none;
+}
+std::string_view VideoStreamWriter::encoder() const noexcept {
+  return {};
 }
 
 }  // namespace halyard
