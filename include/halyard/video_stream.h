@@ -72,7 +72,7 @@ class VideoStreamWriter {
   /// The initialization segment (ftyp and moov), which comes before all others. Empty until the
   /// first image is written; constant from then on.
   const std::string& initialization() const noexcept;
-  /// For MediaSource.isTypeSupported() and addSourceBuffer(): `video/mp4; codecs="avc1.64001f"`.
+  /// For MediaSource.isTypeSupported() and addSourceBuffer(): `video/mp4; codecs="avc1.42c01f"`.
   /// Empty until the first image is written.
   const std::string& mime_type() const noexcept;
   std::string_view encoder() const noexcept;  ///< its name, as in VideoStreamOptions

@@ -68,11 +68,16 @@ void set_quality(AVCodecContext& context, const AVCodec& codec, const VideoWrite
   if (options.bitrate <= 0) ffmpeg().av_opt_set(context.priv_data, "crf", "20", 0);
 }
 
+// At the same quality as veryfast, ultrafast takes a third of its time and a third more bits.
 void set_live(AVCodecContext& context) {
   context.max_b_frames = 0;
+  ffmpeg().av_opt_set(context.priv_data, "preset", "ultrafast", 0);
   ffmpeg().av_opt_set(context.priv_data, "tune", "zerolatency", 0);
   ffmpeg().av_opt_set(context.priv_data, "forced-idr", "1", 0);
-  if (context.bit_rate <= 0) return;
+  if (context.bit_rate <= 0) {
+    ffmpeg().av_opt_set(context.priv_data, "crf", "23", 0);
+    return;
+  }
   context.rc_max_rate = context.bit_rate;
   context.rc_buffer_size = static_cast<int>(context.bit_rate);  // of a second
 }
