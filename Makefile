@@ -19,7 +19,7 @@ COUNT ?= 30
 # Suites that run under ThreadSanitizer: those that start threads of the library, and those with a
 # decoder that several threads use. Only test files that use threads are built
 # (tests/CMakeLists.txt). FFmpeg and the engine are not instrumented.
-TSAN_SUITES := base tensor gl ipc image decode pipeline
+TSAN_SUITES := base tensor gl ipc image decode pipeline serve
 # Suites that do not run under AddressSanitizer: install and style checks run no code of ours, and
 # the oracles compare results of code that other suites run.
 ASAN_SKIP := check|package|oracle

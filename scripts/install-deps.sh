@@ -27,7 +27,7 @@ apt_demo=(
   make ca-certificates cmake ninja-build g++ pkg-config python3 python3-venv
   libhwy-dev libtbb-dev libfmt-dev nlohmann-json3-dev libyaml-cpp-dev libeigen3-dev
   libjpeg62-turbo-dev libspng-dev libdeflate-dev zlib1g-dev
-  libfreetype-dev fonts-dejavu-core libcli11-dev
+  libfreetype-dev fonts-dejavu-core libcli11-dev libboost-dev
 )
 apt_native=(
   "${apt_demo[@]}" git ccache libturbojpeg0-dev libssl-dev

@@ -140,8 +140,8 @@ TEST_F(HttpServerTest, idle_connections_make_room_for_new_ones) {
   RawClient client(port);
   client.get("/");
   EXPECT_EQ(client.read_status(), 200);
-  EXPECT_LE(server->stats().connections, 4U);
-  EXPECT_GE(server->stats().refused, 16U);
+  EXPECT_LE(server->stats().connections, 5U);
+  EXPECT_GE(server->stats().refused, 15U);
 }
 
 TEST_F(HttpServerTest, fifty_viewers_see_each_newest_image) {

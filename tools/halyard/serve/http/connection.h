@@ -2,14 +2,16 @@
 // Connection: one client of the server: its requests, replies and stream, with deadlines for each.
 #pragma once
 
+#include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "serve/http/channel.h"
 #include "serve/http/http_reply.h"
 #include "serve/http/http_request.h"
+#include "serve/http/stream_message.h"
+#include "serve/http/tls.h"
 
 namespace halyard::tool {
 
@@ -30,76 +32,57 @@ class HttpHandler {
   virtual void tick() {}
 };
 
-/// The newest message of a stream. Shared by all its readers.
-struct StreamMessage {
-  std::shared_ptr<const std::string> bytes;
-  std::uint64_t number = 0;  ///< 0: there is none
+class Connection;
+
+/// The server, as its connections see it. All calls on the server's thread.
+class ConnectionOwner {
+ public:
+  enum class Event : std::uint8_t { request, timeout, slow_viewer };
+  virtual ~ConnectionOwner() = default;
+  virtual HttpHandler& handler() noexcept = 0;
+  /// A place among the viewers of a stream; false: all are taken.
+  virtual bool take_place(HttpStream stream) = 0;
+  /// The last message of a stream that a viewer gets at once; its bytes may be null.
+  virtual StreamMessage newest(HttpStream stream) = 0;
+  virtual void count(Event event) noexcept = 0;
+  virtual void count_messages(HttpStream stream, std::uint64_t sent, std::uint64_t skipped) = 0;
+  /// The connection is closed.
+  virtual void remove(Connection& connection) = 0;
 };
 
-/// Thread-bound.
+/// All calls on the server's thread. Deadlines are absolute: a client that sends or takes a byte
+/// now and then does not extend them.
 class Connection {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  enum class Phase { reading, writing, streaming, ending, closed };
+  enum class Phase : std::uint8_t { reading, writing, streaming, ending, closed };
 
-  Connection(std::unique_ptr<Channel> channel, std::string peer, const HttpTimeouts& timeouts,
-             const HttpLimits& limits, Time now);
+  virtual ~Connection() = default;
+  virtual void start() = 0;
+  /// A new message of the stream that it reads. Skipped if the client does not keep up.
+  virtual void offer(const StreamMessage& message) = 0;
+  /// Closes the socket and calls ConnectionOwner::remove(), once.
+  virtual void close() = 0;
 
-  int fd() const noexcept { return channel_->fd(); }
   Phase phase() const noexcept { return phase_; }
   HttpStream stream() const noexcept { return stream_; }
-  /// Events of poll() that it waits for.
-  short events() const noexcept;
-  /// When it must be closed if nothing happens.
-  Time deadline() const noexcept { return deadline_; }
-  Time began() const noexcept { return began_; }
+  Time began() const noexcept { return began_; }  ///< when the present phase of reading began
 
-  /// A place among the viewers of a stream; false: all are taken.
-  class Places {
-   public:
-    virtual ~Places() = default;
-    virtual bool take(HttpStream stream) = 0;
-  };
-  /// Reads, answers and writes as far as the socket allows.
-  void serve(HttpHandler& handler, Places& places, Time now);
-  /// Offers a stream's newest message. If it still writes an older one, it takes the newest one
-  /// after it.
-  void offer(const StreamMessage& message, Time now);
-  void close() noexcept { phase_ = Phase::closed; }
-
-  /// Messages of the stream that were written whole, and those that newer ones replaced.
-  std::uint64_t sent() const noexcept { return sent_; }
-  std::uint64_t skipped() const noexcept { return skipped_; }
-  std::uint64_t requests() const noexcept { return requests_; }
-
- private:
-  bool read_some();
-  void answer(HttpHandler& handler, Places& places, Time now);
-  void queue(const HttpReply& reply, bool has_body, bool keeps_alive, Time now);
-  void refuse(const ParsedRequest& parsed, Time now);
-  bool write_some(Time now);
-  void finish_reply(Time now);
-  void await_request(Time now);
-
-  std::unique_ptr<Channel> channel_;
-  std::string peer_;
-  HttpTimeouts timeouts_;
-  HttpLimits limits_;
+ protected:
   Phase phase_ = Phase::reading;
   HttpStream stream_ = HttpStream::none;
-  bool waits_to_write_ = false;  ///< TLS must write before it reads on
-  bool waits_to_read_ = false;   ///< TLS must read before it writes on
-  bool closes_after_ = false;
-  bool has_ended_ = false;  ///< the client sends no more
-  std::string input_;
-  std::string head_;  ///< of the reply, or its whole
-  std::shared_ptr<const std::string> body_;
-  std::size_t written_ = 0;  ///< bytes of head_ and body_
-  StreamMessage newest_;
-  std::uint64_t taken_ = 0;  ///< number of the last message that was begun
-  std::size_t drained_ = 0;  ///< bytes read while ending
-  Time began_, deadline_;
-  std::uint64_t sent_ = 0, skipped_ = 0, requests_ = 0;
+  Time began_ = std::chrono::steady_clock::now();
 };
+
+/// What all connections of a server have in common.
+struct ConnectionRules {
+  HttpTimeouts timeouts;
+  HttpLimits limits;
+};
+
+/// `owner` must outlive the connection. With `tls`, the client must speak TLS.
+std::shared_ptr<Connection> make_connection(boost::asio::ip::tcp::socket socket,
+                                            const std::optional<TlsContext>& tls,
+                                            const ConnectionRules& rules, ConnectionOwner& owner);
 
 }  // namespace halyard::tool

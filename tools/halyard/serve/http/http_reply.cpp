@@ -4,17 +4,18 @@
 
 #include <fmt/format.h>
 
+#include <boost/beast/http/status.hpp>
 #include <nlohmann/json.hpp>
 
 #include "input/json_document.h"
-#include "serve/http/http_request.h"
 
 namespace halyard::tool {
 namespace {
 
 // With Referrer-Policy no-referrer, browsers send the Origin "null" for forms.
 constexpr std::string_view security_fields =
-    "Content-Security-Policy: default-src 'none'; img-src 'self'; style-src 'self'; "
+    "Content-Security-Policy: default-src 'none'; img-src 'self'; media-src blob:; "
+    "style-src 'self'; "
     "script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'\r\n"
     "X-Content-Type-Options: nosniff\r\n"
@@ -25,10 +26,16 @@ constexpr std::string_view security_fields =
     "Permissions-Policy: camera=(), microphone=(), geolocation=()\r\n"
     "Cache-Control: no-store\r\n";
 
+std::string status_text(int status) {
+  const auto code = boost::beast::http::int_to_status(static_cast<unsigned>(status));
+  return boost::beast::http::obsolete_reason(code).to_string();
+}
+
 std::string type_of(const HttpReply& reply) {
   if (reply.stream == HttpStream::images)
     return fmt::format("multipart/x-mixed-replace; boundary={}", image_boundary);
   if (reply.stream == HttpStream::events) return "text/event-stream";
+  if (reply.stream == HttpStream::video) return "video/mp4";
   return reply.type;
 }
 

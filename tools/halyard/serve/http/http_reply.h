@@ -2,6 +2,7 @@
 // HTTP replies, with the header fields that make a browser refuse what the page does not need.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,8 +14,10 @@ namespace halyard::tool {
 
 /// What a reply is followed by for as long as the connection lives.
 /// - images: the newest image again and again, as multipart/x-mixed-replace;
-/// - events: server-sent events (text/event-stream).
-enum class HttpStream : std::uint8_t { none = 0, images = 1, events = 2 };
+/// - events: server-sent events (text/event-stream);
+/// - video: the segments of a fragmented MP4.
+enum class HttpStream : std::uint8_t { none = 0, images = 1, events = 2, video = 3 };
+inline constexpr std::size_t http_streams = 4;
 
 struct HttpReply {
   int status = 200;
