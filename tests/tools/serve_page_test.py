@@ -27,6 +27,9 @@ PIXELS = """() => {
 }"""
 
 
+VIDEO_PIXELS = PIXELS.replace('"image"', '"video"')
+
+
 @unittest.skipUnless(sync_playwright and CHROMIUM,
                      "no browser: scripts/install-deps.sh browser")
 @needs_engine
@@ -114,6 +117,51 @@ class PageTest(ServingTest):
         self.assertEqual(page.text_content("#message"), "Paused")
         page.keyboard.press("Enter")
         page.wait_for_selector(".pill.running")
+        self.assertEqual(self.complaints, [])
+
+    @needs_video
+    def test_the_video_moves_close_to_its_newest_frame(self):
+        self.serve(CLIP, "--track")
+        if not self.get("/api/state")[1]["video"]["available"]:
+            self.skipTest(self.get("/api/state")[1]["video"]["error"])
+        page = self.open()
+        self.wait_for_image(page)
+        page.wait_for_selector("#stream-label:visible")
+        page.select_option("#stream", "video")
+        self.wait_for(page, "document.getElementById('video').videoWidth === 640")
+        self.assertEqual(page.text_content("#message"), "The stream is H.264")
+        self.assertFalse(page.is_visible("#image"))
+        self.assertFalse(page.is_visible("#no-image"))
+        shown = page.evaluate("document.getElementById('video').currentTime")
+        self.wait_for(page, f"document.getElementById('video').currentTime > {shown} + 2")
+        self.assertLess(page.evaluate("""() => {
+          const video = document.getElementById("video");
+          return video.buffered.end(video.buffered.length - 1) - video.currentTime;
+        }"""), 1.5)
+        first = page.evaluate(VIDEO_PIXELS)
+        self.wait_until(lambda: page.evaluate(VIDEO_PIXELS) != first)
+        self.assertEqual(self.get("/api/state")[1]["viewers"]["video"], 1)
+        self.assertEqual(self.get("/api/state")[1]["viewers"]["images"], 0)
+        page.screenshot(path=SHOTS / "video.png")
+        self.check(page)
+        page.select_option("#stream", "images")
+        self.wait_for_image(page)
+        self.wait_until(lambda: self.get("/api/state")[1]["viewers"]["video"] == 0)
+        self.assertEqual(self.complaints, [])
+
+    @needs_video
+    def test_a_paused_video_shows_the_last_image(self):
+        self.serve(CLIP)
+        if not self.get("/api/state")[1]["video"]["available"]:
+            self.skipTest(self.get("/api/state")[1]["video"]["error"])
+        page = self.open()
+        self.wait_for_image(page)
+        page.click("#pause")
+        page.wait_for_selector(".pill.paused")
+        page.select_option("#stream", "video")
+        self.wait_for(page, "document.getElementById('video').poster.endsWith('/api/snapshot')")
+        page.click("#pause")
+        self.wait_for(page, "document.getElementById('video').videoWidth === 640")
         self.assertEqual(self.complaints, [])
 
     def test_thresholds_change_the_image(self):

@@ -27,7 +27,8 @@ class LiveRoutesTest : public ::testing::Test {
     auto made = tool::HttpServer::create(std::move(options), routes);
     ASSERT_OK(made);
     server = *std::move(made);
-    routes.bind(*server);
+    video.emplace(*server, VideoStreamOptions{});
+    routes.bind(*server, *video);
     routes.set_access({token, true, false, 8080, {}});
   }
   HttpReply get(const std::string& path) {
@@ -61,6 +62,7 @@ class LiveRoutesTest : public ::testing::Test {
   tool::PoolWatch pools;
   tool::LiveRoutes routes{{feed, recorder, pools}, "{\"schema\":1,\"name\":\"m\"}"};
   std::unique_ptr<tool::HttpServer> server;
+  std::optional<tool::LiveVideo> video;
   std::string cookie;
 };
 
@@ -70,6 +72,7 @@ TEST_F(LiveRoutesTest, pages_and_documents_have_their_types) {
   EXPECT_EQ(get("/style.css").status, 200);
   EXPECT_EQ(get("/icon.svg").type, "image/svg+xml");
   EXPECT_EQ(get("/api/model").body, "{\"schema\":1,\"name\":\"m\"}\n");
+  EXPECT_EQ(get("/video.js").type, "text/javascript; charset=utf-8");
   EXPECT_EQ(get("/stream.mjpg").stream, HttpStream::images);
   EXPECT_EQ(get("/events").stream, HttpStream::events);
   EXPECT_NE(get("/metrics").body.find("\nhalyard_frames_total 0\n"), std::string::npos);
@@ -193,8 +196,8 @@ TEST_F(LiveRoutesTest, a_snapshot_is_the_newest_image) {
 
 TEST_F(LiveRoutesTest, with_a_token_only_the_login_page_is_open) {
   serve(secret);
-  for (const char* path : {"/stream.mjpg", "/events", "/api/state", "/api/model", "/api/snapshot",
-                           "/api/pools", "/metrics", "/view.js", "/nothing"})
+  for (const char* path : {"/stream.mjpg", "/stream.mp4", "/events", "/api/state", "/api/model",
+                           "/api/snapshot", "/api/pools", "/metrics", "/view.js", "/nothing"})
     EXPECT_EQ(get(path).status, 401) << path;
   EXPECT_EQ(field(get("/"), "Location"), "/login");
   EXPECT_EQ(get("/login").status, 200);

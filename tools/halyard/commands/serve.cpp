@@ -36,6 +36,7 @@ struct ServeOptions {
   std::size_t in_flight = 4;
   std::string record_to;
   LivePainterOptions painting;
+  VideoStreamOptions video;
 };
 
 /// The token that clients must know; empty: none. Reports its own errors.
@@ -76,6 +77,7 @@ struct Serving {
   PoolWatch pools;
   LiveRoutes routes;
   std::unique_ptr<HttpServer> server = nullptr;
+  std::optional<LiveVideo> video = std::nullopt;
   std::optional<LiveStage> stage = std::nullopt;
   std::optional<Pipeline> pipeline = std::nullopt;
 
@@ -99,7 +101,10 @@ bool open_server(const ServeOptions& options, const std::string& token, Serving&
   auto server = HttpServer::create(std::move(serve), serving.routes);
   if (!server) return report("--listen", server.error()), false;
   serving.server = *std::move(server);
-  serving.routes.bind(*serving.server);
+  VideoStreamOptions video = options.video;
+  video.rate = options.view_rate;
+  serving.video.emplace(*serving.server, std::move(video));
+  serving.routes.bind(*serving.server, *serving.video);
   serving.routes.set_access({token, options.listen.is_loopback(), serving.server->has_tls(),
                              serving.server->port(), options.hosts});
   return true;
@@ -113,8 +118,8 @@ bool open_stage(const ServeOptions& options, const PipelineModel& model, Serving
   auto painter = LivePainter::create(std::move(painting));
   if (!painter)
     return report(options.painting.font.empty() ? "serve" : "--font", painter.error()), false;
-  serving.stage.emplace(serving.feed, *serving.server, serving.recorder, *std::move(painter),
-                        options.view_rate);
+  serving.stage.emplace(serving.feed, *serving.server, serving.recorder, *serving.video,
+                        *std::move(painter), options.view_rate);
   return true;
 }
 
@@ -230,6 +235,10 @@ void add_server_options(CLI::App& sub, ServeOptions& options) {
       ->capture_default_str();
   sub.add_option("--view-quality", options.painting.quality, "Quality of the JPEG images")
       ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  sub.add_option("--view-bitrate", options.video.bitrate,
+                 "Bits per second of the H.264 stream; 0: a constant quality")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
       ->capture_default_str();
   sub.add_option("--record-to", options.record_to, "Folder for videos that the page records");
 }

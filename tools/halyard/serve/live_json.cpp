@@ -105,9 +105,11 @@ Json objects_json(const LiveFeed::State& state, const LiveSource& source) {
 }
 
 Json viewers_json(const HttpServerStats& server) {
-  return {{"images", server.image_viewers},          {"events", server.event_viewers},
-          {"connections", server.connections},       {"images_sent", server.images_sent},
-          {"images_skipped", server.images_skipped}, {"closed_slow", server.slow_viewers}};
+  return {{"images", server.image_viewers},     {"video", server.video_viewers},
+          {"events", server.event_viewers},     {"connections", server.connections},
+          {"images_sent", server.images_sent},  {"images_skipped", server.images_skipped},
+          {"segments_sent", server.video_sent}, {"segments_skipped", server.video_skipped},
+          {"closed_slow", server.slow_viewers}};
 }
 
 Json recording_json(const RecorderState& recorder) {
@@ -117,6 +119,12 @@ Json recording_json(const RecorderState& recorder) {
           {"frames", recorder.frames},
           {"dropped", recorder.dropped},
           {"error", recorder.error.empty() ? Json(nullptr) : Json(recorder.error)}};
+}
+
+Json video_json(const LiveVideoState& video) {
+  return {{"available", video.is_available},
+          {"encoder", video.encoder.empty() ? Json(nullptr) : Json(video.encoder)},
+          {"error", video.error.empty() ? Json(nullptr) : Json(video.error)}};
 }
 
 Json tensors_json(std::span<const TensorSpec> tensors) {
@@ -166,7 +174,8 @@ Result<bool> read_switch(std::string_view text) {
 }
 
 Json state_json(const LiveFeed::State& state, const LiveSource& source,
-                const HttpServerStats& server, const RecorderState& recorder) {
+                const HttpServerStats& server, const RecorderState& recorder,
+                const LiveVideoState& video) {
   const LiveCounts& counts = state.counts;
   const std::string& error = counts.last_error;
   Json out = json_document({{"status", status_of(state)}});
@@ -188,6 +197,7 @@ Json state_json(const LiveFeed::State& state, const LiveSource& source,
   out["controls"] = to_json(state.controls);
   out["viewers"] = viewers_json(server);
   out["recording"] = recording_json(recorder);
+  out["video"] = video_json(video);
   return out;
 }
 

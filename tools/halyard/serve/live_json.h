@@ -11,6 +11,7 @@
 #include "halyard/model.h"
 #include "serve/http/http_server.h"
 #include "serve/live_feed.h"
+#include "serve/live_video.h"
 #include "serve/recorder.h"
 
 namespace halyard::tool {
@@ -26,7 +27,8 @@ Result<bool> read_switch(std::string_view text);
 
 /// GET /api/state, and the data of each event.
 Json state_json(const LiveFeed::State& state, const LiveSource& source,
-                const HttpServerStats& server, const RecorderState& recorder);
+                const HttpServerStats& server, const RecorderState& recorder,
+                const LiveVideoState& video);
 /// GET /api/model.
 Json model_json(const Engine& engine, const Decoder& decoder,
                 const std::vector<std::string>& labels);

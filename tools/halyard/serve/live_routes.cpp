@@ -25,6 +25,7 @@ constexpr PageRoute page_routes[] = {
     {"/", "index.html", "text/html; charset=utf-8", true},
     {"/view.js", "view.js", "text/javascript; charset=utf-8", true},
     {"/timeline.js", "timeline.js", "text/javascript; charset=utf-8", true},
+    {"/video.js", "video.js", "text/javascript; charset=utf-8", true},
     {"/login", "login.html", "text/html; charset=utf-8", false},
     {"/style.css", "style.css", "text/css; charset=utf-8", false},
     {"/icon.svg", "icon.svg", "image/svg+xml", false},
@@ -130,6 +131,7 @@ HttpReply LiveRoutes::answer(const HttpRequest& request) {
 
 HttpReply LiveRoutes::get(const std::string& path) {
   if (path == "/stream.mjpg") return stream_reply(HttpStream::images);
+  if (path == "/stream.mp4") return video();
   if (path == "/events") return stream_reply(HttpStream::events);
   if (path == "/api/state") return {200, "application/json", state_text() + "\n"};
   if (path == "/api/model") return {200, "application/json", model_ + "\n"};
@@ -177,6 +179,11 @@ HttpReply LiveRoutes::log_in(const HttpRequest& request, const std::string& peer
   return out;
 }
 
+HttpReply LiveRoutes::video() const {
+  const LiveVideoState state = video_->state();
+  return state.is_available ? stream_reply(HttpStream::video) : error_reply(501, state.error);
+}
+
 HttpReply LiveRoutes::snapshot() {
   auto image = parts_.feed.ask_image();
   if (!image) {
@@ -213,7 +220,7 @@ HttpReply LiveRoutes::change_recording(const HttpRequest& request) {
 
 std::string LiveRoutes::state_text() const {
   Json state = state_json(parts_.feed.state(timeline_frames), parts_.feed.source(),
-                          server_->stats(), parts_.recorder.state());
+                          server_->stats(), parts_.recorder.state(), video_->state());
   state["login"] = access_.needs_token();
   return dump(state);
 }

@@ -8,6 +8,7 @@
 #include "serve/http/http_server.h"
 #include "serve/live_feed.h"
 #include "serve/live_json.h"
+#include "serve/live_video.h"
 #include "serve/pool_watch.h"
 #include "serve/recorder.h"
 
@@ -26,7 +27,10 @@ class LiveRoutes final : public HttpHandler {
   /// `model`: the document of GET /api/model.
   LiveRoutes(LiveParts parts, std::string model)
       : parts_(parts), model_(std::move(model)), access_(AccessOptions{}) {}
-  void bind(HttpServer& server) noexcept { server_ = &server; }
+  void bind(HttpServer& server, const LiveVideo& video) noexcept {
+    server_ = &server;
+    video_ = &video;
+  }
   void set_access(AccessOptions options) { access_ = AccessControl(std::move(options)); }
 
   HttpReply reply(const HttpRequest& request, const std::string& peer) override;
@@ -38,6 +42,7 @@ class LiveRoutes final : public HttpHandler {
   HttpReply get(const std::string& path);
   HttpReply post(const HttpRequest& request);
   HttpReply log_in(const HttpRequest& request, const std::string& peer);
+  HttpReply video() const;
   HttpReply snapshot();
   HttpReply change_controls(const HttpRequest& request);
   HttpReply change_recording(const HttpRequest& request);
@@ -47,6 +52,7 @@ class LiveRoutes final : public HttpHandler {
   std::string model_;
   AccessControl access_;
   HttpServer* server_ = nullptr;
+  const LiveVideo* video_ = nullptr;
 };
 
 }  // namespace halyard::tool

@@ -59,12 +59,17 @@ void add_stages(const LiveCounts& counts, MetricsWriter& out) {
 
 void add_server(const HttpServerStats& server, MetricsWriter& out) {
   out.single("halyard_viewers", "gauge", "Readers of the image stream.", server.image_viewers);
+  out.single("halyard_video_viewers", "gauge", "Readers of the video.", server.video_viewers);
   out.single("halyard_connections", "gauge", "Open connections.", server.connections);
   out.single("halyard_requests_total", "counter", "Requests.", server.requests);
   out.single("halyard_images_sent_total", "counter", "Images that viewers took.",
              server.images_sent);
   out.single("halyard_images_skipped_total", "counter",
              "Images that a newer one replaced before a viewer took them.", server.images_skipped);
+  out.single("halyard_video_segments_sent_total", "counter", "Images of the video that were sent.",
+             server.video_sent);
+  out.single("halyard_video_segments_skipped_total", "counter",
+             "Images of the video not sent to viewers that did not keep up.", server.video_skipped);
   out.single("halyard_slow_viewers_closed_total", "counter",
              "Viewers closed because they took no image in time.", server.slow_viewers);
   out.single("halyard_connection_timeouts_total", "counter",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The live view. Text from the server is set as text, never as HTML.
 import {Timeline} from "/timeline.js";
+import {VideoPlayer, canPlay} from "/video.js";
 
 const find = (id) => document.getElementById(id);
 const timeline = new Timeline(find("timeline"));
@@ -70,18 +71,41 @@ async function change(controls, told) {
 
 // ---- the image
 
+const player = new VideoPlayer(find("video"), (text) => say(`No video: ${text}`));
+
+function isVideo() {
+  return find("stream").value === "video";
+}
+
 function startStream() {
   if (document.hidden) return;
+  if (isVideo()) {
+    // A video has no frame before the next one of the source.
+    if (state && state.status !== "running") find("video").poster = "/api/snapshot";
+    player.start();
+    return;
+  }
   streams += 1;
   find("image").src = `/stream.mjpg?${streams}`;
 }
 
 function stopStream() {
+  player.stop();
   find("image").removeAttribute("src");
+}
+
+function changeStream() {
+  stopStream();
+  find("image").hidden = isVideo();
+  find("video").hidden = !isVideo();
+  startStream();
+  say(isVideo() ? "The stream is H.264" : "The stream is MJPEG");
 }
 
 function watchStream() {
   const image = find("image");
+  find("stream").addEventListener("change", changeStream);
+  find("video").addEventListener("loadeddata", () => { find("no-image").hidden = true; });
   image.addEventListener("load", () => { find("no-image").hidden = true; });
   image.addEventListener("error", () => {
     if (!image.hasAttribute("src")) return;
@@ -131,7 +155,7 @@ function showNumbers() {
   setText("rate", tenths.format(frames.rate));
   setText("latency", `${tenths.format(state.latency.p50_ms)} ms`);
   setText("dropped", whole.format(frames.dropped + frames.skipped + frames.failed));
-  setText("viewers", whole.format(state.viewers.images));
+  setText("viewers", whole.format(state.viewers.images + state.viewers.video));
   const now = {time: performance.now(), frames: frames.passed, copies: state.copies.count};
   if (last && now.time - last.time > 1000) {
     const passed = now.frames - last.frames;
@@ -162,6 +186,7 @@ function show(text) {
   find("tracks-label").hidden = !state.source.tracker;
   find("masks-label").hidden = !state.source.masks;
   find("logout").hidden = !state.login;
+  find("stream-label").hidden = !state.video.available || !canPlay();
   showStatus();
   showControls(state.controls);
   showRecording(state.recording);
@@ -172,6 +197,7 @@ function show(text) {
   timeline.add(state.timeline);
   timeline.draw();
   if (state.error) say(state.error);
+  else if (state.video.available && state.video.error) say(`No video: ${state.video.error}`);
   else if (state.recording.error) say(`Recording ended: ${state.recording.error}`);
 }
 
