@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a viewer of `halyard serve` costs: processor time for each frame, by turns without a viewer
-and with one that takes every image. Prints medians over the turns.
+and with one that takes every image, as Motion JPEG or as H.264. Prints medians over the turns.
 
     python3 bench/serve_cost.py --program build/halyard --model MODEL.onnx --image PHOTO.jpg
 """
@@ -18,6 +18,8 @@ import time
 import urllib.request
 
 TICKS = os.sysconf("SC_CLK_TCK")
+# Its path, and the key of what was sent.
+STREAMS = {"images": ("/stream.mjpg", "images_sent"), "video": ("/stream.mp4", "segments_sent")}
 
 
 def processor_seconds(pid):
@@ -26,18 +28,19 @@ def processor_seconds(pid):
 
 
 class Viewer:
-    """Takes the image stream until it is closed."""
+    """Takes a stream until it is closed, and counts its bytes."""
 
-    def __init__(self, port):
+    def __init__(self, port, path):
+        self.bytes = 0
         self.socket = socket.create_connection(("127.0.0.1", port))
-        self.socket.sendall(b"GET /stream.mjpg HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         self.thread = threading.Thread(target=self.take)
         self.thread.start()
 
     def take(self):
         with contextlib.suppress(ConnectionResetError):
-            while self.socket.recv(1 << 20):
-                pass
+            while part := self.socket.recv(1 << 20):
+                self.bytes += len(part)
 
     def close(self):
         self.socket.shutdown(socket.SHUT_RDWR)
@@ -50,18 +53,22 @@ def state_of(port):
         return json.load(reply)
 
 
-def turn(process, port, seconds, viewers):
-    """Milliseconds of processor time for a frame, and images sent for a frame."""
-    watching = [Viewer(port) for _ in range(viewers)]
+def turn(process, port, seconds, viewers, stream="images"):
+    """Milliseconds of processor time for a frame, images sent for a frame, frames a second, and
+    bytes for an image."""
+    path, key = STREAMS[stream]
+    watching = [Viewer(port, path) for _ in range(viewers)]
     time.sleep(0.5)
     before, began = state_of(port), processor_seconds(process.pid)
+    begun = sum(viewer.bytes for viewer in watching)
     time.sleep(seconds)
     spent, after = processor_seconds(process.pid) - began, state_of(port)
+    taken = sum(viewer.bytes for viewer in watching) - begun
     for viewer in watching:
         viewer.close()
     frames = after["frames"]["passed"] - before["frames"]["passed"]
-    sent = after["viewers"]["images_sent"] - before["viewers"]["images_sent"]
-    return 1000 * spent / frames, sent / frames, frames / seconds
+    sent = after["viewers"][key] - before["viewers"][key]
+    return 1000 * spent / frames, sent / frames, frames / seconds, taken / max(sent, 1)
 
 
 def main():
@@ -72,17 +79,18 @@ def main():
     parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--viewers", type=int, default=1)
+    parser.add_argument("--stream", choices=STREAMS, default="images")
     options = parser.parse_args()
     process = subprocess.Popen(
         [options.program, "serve", "--model", options.model, options.image, "--listen", ":0",
          "--threads", "1", "--in-flight", "1"], stdout=subprocess.PIPE, text=True)
     try:
         port = int(re.search(r":(\d+)/$", process.stdout.readline()).group(1))
-        turn(process, port, 2, options.viewers)  # warm
+        turn(process, port, 2, options.viewers, options.stream)  # warm
         alone, watched, rows = [], [], []
         for _ in range(options.turns):
             alone.append(turn(process, port, options.seconds, 0)[0])
-            row = turn(process, port, options.seconds, options.viewers)
+            row = turn(process, port, options.seconds, options.viewers, options.stream)
             watched.append(row[0])
             rows.append(row)
         state = state_of(port)
@@ -93,8 +101,9 @@ def main():
     size = f"{state['source']['width']} x {state['source']['height']}"
     sent = statistics.median(row[1] for row in rows)
     rate = statistics.median(row[2] for row in rows)
-    print(f"{size}, {options.viewers} viewer(s), {sent:.2f} images sent a frame, "
-          f"{rate:.1f} frames a second")
+    size_of_one = statistics.median(row[3] for row in rows)
+    print(f"{size}, {options.viewers} viewer(s) of {options.stream}, {sent:.2f} images sent "
+          f"a frame, {rate:.1f} frames a second, {size_of_one / 1000:.1f} kB an image")
     print(f"without a viewer {statistics.median(alone):.2f} ms a frame")
     print(f"with             {statistics.median(watched):.2f} ms a frame")
     print(f"difference       {statistics.median(differences):.2f} ms a frame "

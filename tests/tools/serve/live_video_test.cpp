@@ -112,6 +112,9 @@ TEST_F(LiveVideoTest, an_image_that_cannot_be_encoded_ends_the_video_and_says_wh
   RawClient again(server->port());
   begin(again, 1);
   EXPECT_TRUE(video->is_wanted());
+  ASSERT_NO_FATAL_FAILURE(add({64, 64}));
+  EXPECT_NE(again.read_to("moof").find("ftyp"), std::string::npos);
+  EXPECT_EQ(video->state().error, "");
 }
 
 TEST(LiveVideo, an_encoder_that_is_not_there_is_named) {

@@ -39,6 +39,8 @@ Status LiveVideo::encode(const Tensor& image, std::chrono::nanoseconds time) {
     HALYARD_TRY(writer_, VideoStreamWriter::create(image.size(), options_));
     size_ = image.size();
     head_.reset();
+    const std::lock_guard lock(mutex_);
+    state_.error.clear();
   }
   if (arrivals != arrivals_) writer_->ask_key();
   arrivals_ = arrivals;
