@@ -164,7 +164,7 @@ void bind_run(nb::module_& m) {
       .def(
           "set_model",
           [](PresetRun& self, const ModelDescription& model) {
-            self.decoder.emplace(take(Decoder::create(model, self.preset.decode)));
+            self.decoder.emplace(take(Decoder::create(model, self.preset.decode_for(model))));
           },
           nb::arg("model"), nb::sig("def set_model(self, model: ModelDescription) -> None"))
       .def_prop_ro(

@@ -15,10 +15,12 @@ namespace halyard::tool {
 namespace {
 
 Result<Decoder> make_decoder(const Engine& engine, const DetectorOptions& options) {
-  if (options.config.empty()) return decoder_for(engine, options.preset.decode);
-  HALYARD_TRY(auto description, ModelDescription::from_file(options.config));
+  HALYARD_TRY(auto description, options.config.empty()
+                                    ? infer_description(metadata_of(engine))
+                                    : ModelDescription::from_file(options.config));
   if (description.input == Size{}) description.input = engine.input_size();
-  return Decoder::create(std::move(description), options.preset.decode);
+  const DecodeOptions rules = options.preset.decode_for(description);
+  return Decoder::create(std::move(description), rules);
 }
 
 Status check_engine(const Engine& engine) {
