@@ -31,9 +31,10 @@ class Scores:
     """Average precision and recall, as COCO defines them. ``str(scores)`` is the table that
     ``halyard val`` prints.
 
-    - kind: "boxes" or "masks";
-    - summary: the twelve numbers by name ("AP", "AP50", "AR_100"...), each in [0, 1], or None if
-      there is no annotation of this kind; by_class: the AP of each category by its name;
+    - kind: "boxes", "masks", "keypoints", "rotated_boxes" or "classes";
+    - summary: the numbers by name ("AP", "AP50", "AR_100"...; of classes "top1" and "top5"), each
+      in [0, 1], or None if there is no annotation of this kind; by_class: the AP of each category
+      by its name, of classes the share of its images with the right best class;
     - images, annotations, detections: how many were compared; left_out: detections of categories
       that the ground truth does not have;
     - masks: the Scores of the masks, of a model that was measured for boxes and masks;
@@ -66,7 +67,8 @@ class Scores:
         return self.summary["AP75"]
 
     def __str__(self) -> str:
-        lines = [f"{self.kind}: {self.images} images, {self.annotations} annotations of "
+        kind = self.kind.replace("_", " ")
+        lines = [f"{kind}: {self.images} images, {self.annotations} annotations of "
                  f"{len(self.by_class)} categories, {self.detections} detections"]
         if self.left_out:
             lines.append(f"{self.left_out} detections of other categories are left out")
@@ -78,7 +80,7 @@ class Scores:
 
 @helpful
 def val(gt: Union[Path, Mapping[str, Any]], detections: Document, *,
-        masks: bool = False) -> Scores:
+        masks: bool = False, kind: Optional[str] = None) -> Scores:
     """Average precision and recall by COCO's protocol: the numbers of pycocotools.
 
     Args:
@@ -87,11 +89,16 @@ def val(gt: Union[Path, Mapping[str, Any]], detections: Document, *,
         detections: results of any program in COCO's format: a file, or its list of dicts, for
             example the sum of ``Detections.to_coco()`` of all images.
         masks: compares segmentations instead of boxes: polygons and runs in gt, runs in detections.
+        kind: what is compared: "boxes" (the default), "masks", "keypoints" (by COCO's similarity),
+            "rotated_boxes" ("rbox" or "poly") or "classes" (of whole images); docs/evaluation.md.
 
     A model is measured by ``Model.val``. Raises MissingFileError, DataError (the key's path and its
     rule), CapacityError (masks too large to compare)."""
-    truth = _truth(gt, _text(gt, "gt"), masks)
-    return _scores(truth, _text(detections, "detections"), masks, detections)
+    if masks and kind not in (None, "masks"):
+        raise _wrong(f"kind: must be \"masks\" with masks=True, not {kind!r}")
+    chosen = kind or ("masks" if masks else "boxes")
+    truth = _truth(gt, _text(gt, "gt"), chosen)
+    return _scores(truth, _text(detections, "detections"), chosen, detections)
 
 
 def _text(document: Any, name: str) -> bytes:
@@ -125,17 +132,17 @@ def _named(document: Any, name: str, call: Callable[[], Any]) -> Any:
         raise DataError(f"{where}: {error}", error.code) from None
 
 
-def _truth(gt: Any, text: bytes, masks: bool) -> _core._CocoTruth:
-    made: _core._CocoTruth = _named(gt, "gt", lambda: _core._CocoTruth(text, masks))
+def _truth(gt: Any, text: bytes, kind: str) -> _core._CocoTruth:
+    made: _core._CocoTruth = _named(gt, "gt", lambda: _core._CocoTruth(text, kind))
     return made
 
 
-def _scores(truth: _core._CocoTruth, text: bytes, of_masks: bool, document: Any = None,
+def _scores(truth: _core._CocoTruth, text: bytes, kind: str, document: Any = None,
             left_out: int = 0, **more: Any) -> Scores:
     summary, by_class, detections, also_left_out = _named(
-        document, "detections", lambda: truth.evaluate(text, of_masks))
+        document, "detections", lambda: truth.evaluate(text, kind))
     names = [name or f"category {number}" for number, name in truth.categories]
-    return Scores("masks" if of_masks else "boxes", {name: value for name, _, value in summary},
+    return Scores(kind, {name: value for name, _, value in summary},
                   dict(zip(names, by_class)), len(truth.images), truth.annotations, detections,
                   left_out + also_left_out,
                   _meanings=tuple(meaning for _, meaning, _ in summary), **more)
@@ -149,7 +156,7 @@ class Measured:
         self.gt, self.folder = gt, pathlib.Path(images)
         self.run = _core._PresetRun(preset, conf, iou)
         self.text = _text(gt, "gt")
-        self.truth = _truth(gt, self.text, False)
+        self.truth = _truth(gt, self.text, "boxes")
         self.results: List[Dict[str, Any]] = []
         self.left_out = 0
 
@@ -188,8 +195,9 @@ class Measured:
         text = _text(self.results, "detections")
         beside = None
         if masks:
-            beside = _scores(_truth(self.gt, self.text, True), text, True, left_out=self.left_out)
-        return _scores(self.truth, text, False, left_out=self.left_out, masks=beside,
+            beside = _scores(_truth(self.gt, self.text, "masks"), text, "masks",
+                             left_out=self.left_out)
+        return _scores(self.truth, text, "boxes", left_out=self.left_out, masks=beside,
                        results=self.results)
 
 

@@ -11,6 +11,7 @@
 
 #include "args.h"
 #include "fork_mutex.h"
+#include "halyard/enumerators.h"
 #include "halyard/evaluate.h"
 #include "halyard/preset.h"
 #include "processor.h"
@@ -42,12 +43,23 @@ nb::list categories_of(const CocoTruth& self) {
   return list;
 }
 
-nb::tuple evaluate(const CocoTruth& self, const nb::bytes& results, bool has_masks) {
+CocoKind kind_from(const std::string& name) {
+  const auto kind = enumerator_from<CocoKind>(name);
+  if (!kind)
+    raise(Errc::invalid_argument,
+          "kind: must be \"boxes\", \"masks\", \"keypoints\", \"rotated_boxes\" or "
+          "\"classes\", not '" +
+              name + "'");
+  return *kind;
+}
+
+nb::tuple evaluate(const CocoTruth& self, const nb::bytes& results, const std::string& name) {
+  const CocoKind kind = kind_from(name);
   const std::string_view text = bytes_of(results);
   CocoResults read;
   const auto scores = take(released([&]() -> Result<CocoScores> {
-    HALYARD_TRY(read, parse_coco_results(text, self, has_masks));
-    return evaluate_coco(self, read.objects, has_masks);
+    HALYARD_TRY(read, parse_coco_results(text, self, kind));
+    return evaluate_coco(self, read.objects, kind);
   }));
   nb::list summary;
   for (const CocoMetric& metric : scores.summary)
@@ -72,20 +84,21 @@ void bind_truth(nb::module_& m) {
   nb::class_<CocoTruth>(m, "_CocoTruth", "A ground truth in COCO's format.")
       .def(
           "__init__",
-          [](CocoTruth* self, const nb::bytes& text, bool has_masks) {
+          [](CocoTruth* self, const nb::bytes& text, const std::string& name) {
             const std::string_view json = bytes_of(text);
-            new (self) CocoTruth(take(released([&] { return parse_coco_truth(json, has_masks); })));
+            const CocoKind kind = kind_from(name);
+            new (self) CocoTruth(take(released([&] { return parse_coco_truth(json, kind); })));
           },
-          nb::arg("text"), nb::arg("masks"),
-          nb::sig("def __init__(self, text: bytes, masks: bool) -> None"))
+          nb::arg("text"), nb::arg("kind"),
+          nb::sig("def __init__(self, text: bytes, kind: str) -> None"))
       .def_prop_ro("images", &images_of,
                    nb::sig("def images(self) -> list[tuple[int, str, int, int]]"))
       .def_prop_ro("categories", &categories_of,
                    nb::sig("def categories(self) -> list[tuple[int, str]]"))
       .def_prop_ro("annotations", [](const CocoTruth& self) { return self.objects.size(); })
       .def_ro("has_segmentations", &CocoTruth::has_segmentations)
-      .def("evaluate", &evaluate, nb::arg("results"), nb::arg("masks"),
-           nb::sig("def evaluate(self, results: bytes, masks: bool) -> tuple[list[tuple[str, str, "
+      .def("evaluate", &evaluate, nb::arg("results"), nb::arg("kind"),
+           nb::sig("def evaluate(self, results: bytes, kind: str) -> tuple[list[tuple[str, str, "
                    "float | None]], list[float | None], int, int]"))
       .def("match", &match, nb::arg("labels"),
            nb::sig("def match(self, labels: Sequence[str]) -> list[int | None]"));

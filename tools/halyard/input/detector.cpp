@@ -110,10 +110,21 @@ std::optional<PipelineModel> open_model(const DetectorOptions& options) {
   return out;
 }
 
+CocoKind kind_of(const PipelineModel& model) noexcept {
+  const ModelDescription& description = model.decoder->description();
+  const auto has = [&](OutputRole role) {
+    return std::any_of(description.outputs.begin(), description.outputs.end(),
+                       [&](const auto& o) { return o.role == role; });
+  };
+  if (has(OutputRole::classification)) return CocoKind::classes;
+  if (has(OutputRole::prototypes)) return CocoKind::masks;
+  if (description.keypoints || has(OutputRole::keypoints)) return CocoKind::keypoints;
+  const bool is_rotated = description.task == Task::obb || has(OutputRole::angles);
+  return is_rotated ? CocoKind::rotated_boxes : CocoKind::boxes;
+}
+
 bool gives_masks(const PipelineModel& model) noexcept {
-  const auto& outputs = model.decoder->description().outputs;
-  return std::any_of(outputs.begin(), outputs.end(),
-                     [](const auto& o) { return o.role == OutputRole::prototypes; });
+  return kind_of(model) == CocoKind::masks;
 }
 
 }  // namespace halyard::tool
