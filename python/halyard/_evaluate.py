@@ -37,7 +37,7 @@ class Scores:
       by its name, of classes the share of its images with the right best class;
     - images, annotations, detections: how many were compared; left_out: detections of categories
       that the ground truth does not have;
-    - masks: the Scores of the masks, of a model that was measured for boxes and masks;
+    - masks, keypoints, rotated_boxes: the Scores of these, of a model that gives them beside boxes;
     - results: what was measured, as COCO's list of dicts: ``json.dump`` it for other programs."""
 
     kind: str
@@ -48,23 +48,25 @@ class Scores:
     detections: int
     left_out: int
     masks: Optional["Scores"] = None
+    keypoints: Optional["Scores"] = None
+    rotated_boxes: Optional["Scores"] = None
     results: List[Dict[str, Any]] = field(default_factory=list, repr=False, compare=False)
     _meanings: Tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def ap(self) -> Optional[float]:
         """Precision at IoU 0.50 to 0.95: COCO's main number."""
-        return self.summary["AP"]
+        return self.summary.get("AP")
 
     @property
     def ap50(self) -> Optional[float]:
         """Precision at IoU 0.50."""
-        return self.summary["AP50"]
+        return self.summary.get("AP50")
 
     @property
     def ap75(self) -> Optional[float]:
         """Precision at IoU 0.75."""
-        return self.summary["AP75"]
+        return self.summary.get("AP75")
 
     def __str__(self) -> str:
         kind = self.kind.replace("_", " ")
@@ -75,7 +77,8 @@ class Scores:
         for (name, value), meaning in zip(self.summary.items(), self._meanings):
             shown = "-" if value is None else f"{value:.4f}"
             lines.append(f"{name:<10} {shown:>7}  {meaning}")
-        return "\n".join(lines) + (f"\n{self.masks}" if self.masks else "")
+        beside = [each for each in (self.masks, self.keypoints, self.rotated_boxes) if each]
+        return "\n".join(lines + [str(each) for each in beside])
 
 
 @helpful
@@ -156,7 +159,10 @@ class Measured:
         self.gt, self.folder = gt, pathlib.Path(images)
         self.run = _core._PresetRun(preset, conf, iou)
         self.text = _text(gt, "gt")
-        self.truth = _truth(gt, self.text, "boxes")
+        try:
+            self.truth = _truth(gt, self.text, "boxes")
+        except DataError:  # a ground truth of classes has no boxes
+            self.truth = _truth(gt, self.text, "classes")
         self.results: List[Dict[str, Any]] = []
         self.left_out = 0
 
@@ -179,26 +185,46 @@ class Measured:
     def add(self, image: int, size: Tuple[int, int], categories: Sequence[Optional[int]],
             found: Iterable[Any]) -> None:
         """Adds the detections of one image."""
-        for label, score, box, runs in found:
+        for label, score, more in found:
             category = categories[label] if label < len(categories) else None
             if category is None:
                 self.left_out += 1
                 continue
-            result = {"image_id": image, "category_id": category, "bbox": list(box),
-                      "score": score}
-            if runs is not None:
-                result["segmentation"] = {"size": [size[1], size[0]], "counts": runs}
+            result = {"image_id": image, "category_id": category, "score": score, **more}
+            if "bbox" in more:
+                result["bbox"] = list(more["bbox"])
+            if "counts" in more:
+                result["segmentation"] = {"size": [size[1], size[0]],
+                                          "counts": result.pop("counts")}
             self.results.append(result)
 
-    def scores(self, masks: bool) -> Scores:
-        """The scores of all that was added."""
+    def has(self, kind: str) -> bool:
+        """Whether the ground truth has what a model gives beside boxes."""
+        return {"masks": self.truth.has_segmentations, "keypoints": self.truth.has_keypoints,
+                "rotated_boxes": self.truth.has_rotated_boxes}.get(kind, False)
+
+    def scores(self, kinds: Sequence[str]) -> Scores:
+        """The scores of all that was added; those after the first are members of it."""
         text = _text(self.results, "detections")
-        beside = None
-        if masks:
-            beside = _scores(_truth(self.gt, self.text, "masks"), text, "masks",
-                             left_out=self.left_out)
-        return _scores(self.truth, text, "boxes", left_out=self.left_out, masks=beside,
-                       results=self.results)
+        of = {kind: _scores(_truth(self.gt, self.text, kind), text, kind, left_out=self.left_out)
+              for kind in kinds[1:]}
+        truth = _truth(self.gt, self.text, kinds[0])
+        return _scores(truth, text, kinds[0], left_out=self.left_out, results=self.results, **of)
+
+
+KINDS = {"segment": "masks", "pose": "keypoints", "obb": "rotated_boxes", "classify": "classes"}
+
+
+def kinds_of(task: Optional[str], measured: Measured, masks: Optional[bool]) -> List[str]:
+    """What is measured of a model of this task."""
+    kind = KINDS.get(task or "", "boxes")
+    if masks and kind != "masks":
+        raise UnsupportedError(f"masks: the model gives none, it is of the task {task!r}",
+                               "unsupported")
+    if kind == "classes":
+        return [kind]
+    wanted = masks if kind == "masks" and masks is not None else measured.has(kind)
+    return ["boxes", kind] if wanted else ["boxes"]
 
 
 def measure(measured: Measured, processor: ImageProcessor, make_input: Callable[[], Tensor],
@@ -209,7 +235,7 @@ def measure(measured: Measured, processor: ImageProcessor, make_input: Callable[
     has a segmentation."""
     run = measured.run
     categories: Optional[Sequence[Optional[int]]] = None
-    wants_masks = False
+    kinds: List[str] = ["boxes"]
     made = make_input()
     for number, path, image in measured.images():
         placement = run.prepare(processor, image, made)
@@ -217,17 +243,16 @@ def measure(measured: Measured, processor: ImageProcessor, make_input: Callable[
         if categories is None:
             description = describe(outputs)
             run.set_model(description)
-            gives = description.task == "segment"
-            if masks and not gives:
-                raise UnsupportedError(f"masks: the model gives none, it is of the task "
-                                       f"{description.task!r}", "unsupported")
-            wants_masks = gives and (measured.truth.has_segmentations if masks is None else masks)
+            kinds = kinds_of(description.task, measured, masks)
             labels = list(names or ())
             labels += [""] * (run.class_count - len(labels))
             categories = measured.truth.match(labels)
+            if kinds == ["classes"]:  # it sees the middle of the image
+                placement = run.prepare(processor, image, made)
+                outputs = infer(made)
         measured.add(number, placement.source, categories,
-                     run.find(outputs, placement, wants_masks))
-    return measured.scores(wants_masks)
+                     run.find(outputs, placement, "masks" in kinds))
+    return measured.scores(kinds)
 
 
 Scores.__module__ = val.__module__ = "halyard"
