@@ -26,13 +26,19 @@ struct Preset {
   /// pass does both.
   bool is_rgb_first = false;
   MaskRule mask_rule = MaskRule::logits;
+  /// Of heads with angles, instead of decode.suppression.
+  Suppression rotated_suppression = Suppression::greedy;
+
+  /// `decode`, for a head of this description.
+  DecodeOptions decode_for(const ModelDescription& description) const;
 
   /// The rules of Ultralytics' validation: images are never enlarged, every class of a box with a
   /// score above 0.001 is kept, IoU is 0.7, masks are thresholded at the size of the network's
-  /// input.
+  /// input, rotated boxes follow Suppression::fast.
   static Preset ultralytics_val();
   /// The rules of Ultralytics' prediction: images are enlarged too, the best class of a box with a
-  /// score above 0.25 is kept, masks follow MaskRule::ultralytics_quick.
+  /// score above 0.25 is kept, masks follow MaskRule::ultralytics_quick, rotated boxes
+  /// Suppression::fast.
   static Preset ultralytics();
   /// The rules of EdgeFirst HAL: its letterbox and thresholds, colour and size in one pass, masks
   /// by logits.

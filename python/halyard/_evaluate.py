@@ -31,12 +31,13 @@ class Scores:
     """Average precision and recall, as COCO defines them. ``str(scores)`` is the table that
     ``halyard val`` prints.
 
-    - kind: "boxes" or "masks";
-    - summary: the twelve numbers by name ("AP", "AP50", "AR_100"...), each in [0, 1], or None if
-      there is no annotation of this kind; by_class: the AP of each category by its name;
+    - kind: "boxes", "masks", "keypoints", "rotated_boxes" or "classes";
+    - summary: the numbers by name ("AP", "AP50", "AR_100"...; of classes "top1" and "top5"), each
+      in [0, 1], or None if there is no annotation of this kind; by_class: the AP of each category
+      by its name, of classes the share of its images with the right best class;
     - images, annotations, detections: how many were compared; left_out: detections of categories
       that the ground truth does not have;
-    - masks: the Scores of the masks, of a model that was measured for boxes and masks;
+    - masks, keypoints, rotated_boxes: the Scores of these, of a model that gives them beside boxes;
     - results: what was measured, as COCO's list of dicts: ``json.dump`` it for other programs."""
 
     kind: str
@@ -47,38 +48,42 @@ class Scores:
     detections: int
     left_out: int
     masks: Optional["Scores"] = None
+    keypoints: Optional["Scores"] = None
+    rotated_boxes: Optional["Scores"] = None
     results: List[Dict[str, Any]] = field(default_factory=list, repr=False, compare=False)
     _meanings: Tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def ap(self) -> Optional[float]:
         """Precision at IoU 0.50 to 0.95: COCO's main number."""
-        return self.summary["AP"]
+        return self.summary.get("AP")
 
     @property
     def ap50(self) -> Optional[float]:
         """Precision at IoU 0.50."""
-        return self.summary["AP50"]
+        return self.summary.get("AP50")
 
     @property
     def ap75(self) -> Optional[float]:
         """Precision at IoU 0.75."""
-        return self.summary["AP75"]
+        return self.summary.get("AP75")
 
     def __str__(self) -> str:
-        lines = [f"{self.kind}: {self.images} images, {self.annotations} annotations of "
+        kind = self.kind.replace("_", " ")
+        lines = [f"{kind}: {self.images} images, {self.annotations} annotations of "
                  f"{len(self.by_class)} categories, {self.detections} detections"]
         if self.left_out:
             lines.append(f"{self.left_out} detections of other categories are left out")
         for (name, value), meaning in zip(self.summary.items(), self._meanings):
             shown = "-" if value is None else f"{value:.4f}"
             lines.append(f"{name:<10} {shown:>7}  {meaning}")
-        return "\n".join(lines) + (f"\n{self.masks}" if self.masks else "")
+        beside = [each for each in (self.masks, self.keypoints, self.rotated_boxes) if each]
+        return "\n".join(lines + [str(each) for each in beside])
 
 
 @helpful
 def val(gt: Union[Path, Mapping[str, Any]], detections: Document, *,
-        masks: bool = False) -> Scores:
+        masks: bool = False, kind: Optional[str] = None) -> Scores:
     """Average precision and recall by COCO's protocol: the numbers of pycocotools.
 
     Args:
@@ -87,11 +92,16 @@ def val(gt: Union[Path, Mapping[str, Any]], detections: Document, *,
         detections: results of any program in COCO's format: a file, or its list of dicts, for
             example the sum of ``Detections.to_coco()`` of all images.
         masks: compares segmentations instead of boxes: polygons and runs in gt, runs in detections.
+        kind: what is compared: "boxes" (the default), "masks", "keypoints" (by COCO's similarity),
+            "rotated_boxes" ("rbox" or "poly") or "classes" (of whole images); docs/evaluation.md.
 
     A model is measured by ``Model.val``. Raises MissingFileError, DataError (the key's path and its
     rule), CapacityError (masks too large to compare)."""
-    truth = _truth(gt, _text(gt, "gt"), masks)
-    return _scores(truth, _text(detections, "detections"), masks, detections)
+    if masks and kind not in (None, "masks"):
+        raise _wrong(f"kind: must be \"masks\" with masks=True, not {kind!r}")
+    chosen = kind or ("masks" if masks else "boxes")
+    truth = _truth(gt, _text(gt, "gt"), chosen)
+    return _scores(truth, _text(detections, "detections"), chosen, detections)
 
 
 def _text(document: Any, name: str) -> bytes:
@@ -125,17 +135,17 @@ def _named(document: Any, name: str, call: Callable[[], Any]) -> Any:
         raise DataError(f"{where}: {error}", error.code) from None
 
 
-def _truth(gt: Any, text: bytes, masks: bool) -> _core._CocoTruth:
-    made: _core._CocoTruth = _named(gt, "gt", lambda: _core._CocoTruth(text, masks))
+def _truth(gt: Any, text: bytes, kind: str) -> _core._CocoTruth:
+    made: _core._CocoTruth = _named(gt, "gt", lambda: _core._CocoTruth(text, kind))
     return made
 
 
-def _scores(truth: _core._CocoTruth, text: bytes, of_masks: bool, document: Any = None,
+def _scores(truth: _core._CocoTruth, text: bytes, kind: str, document: Any = None,
             left_out: int = 0, **more: Any) -> Scores:
     summary, by_class, detections, also_left_out = _named(
-        document, "detections", lambda: truth.evaluate(text, of_masks))
+        document, "detections", lambda: truth.evaluate(text, kind))
     names = [name or f"category {number}" for number, name in truth.categories]
-    return Scores("masks" if of_masks else "boxes", {name: value for name, _, value in summary},
+    return Scores(kind, {name: value for name, _, value in summary},
                   dict(zip(names, by_class)), len(truth.images), truth.annotations, detections,
                   left_out + also_left_out,
                   _meanings=tuple(meaning for _, meaning, _ in summary), **more)
@@ -149,7 +159,10 @@ class Measured:
         self.gt, self.folder = gt, pathlib.Path(images)
         self.run = _core._PresetRun(preset, conf, iou)
         self.text = _text(gt, "gt")
-        self.truth = _truth(gt, self.text, False)
+        try:
+            self.truth = _truth(gt, self.text, "boxes")
+        except DataError:  # a ground truth of classes has no boxes
+            self.truth = _truth(gt, self.text, "classes")
         self.results: List[Dict[str, Any]] = []
         self.left_out = 0
 
@@ -172,25 +185,46 @@ class Measured:
     def add(self, image: int, size: Tuple[int, int], categories: Sequence[Optional[int]],
             found: Iterable[Any]) -> None:
         """Adds the detections of one image."""
-        for label, score, box, runs in found:
+        for label, score, more in found:
             category = categories[label] if label < len(categories) else None
             if category is None:
                 self.left_out += 1
                 continue
-            result = {"image_id": image, "category_id": category, "bbox": list(box),
-                      "score": score}
-            if runs is not None:
-                result["segmentation"] = {"size": [size[1], size[0]], "counts": runs}
+            result = {"image_id": image, "category_id": category, "score": score, **more}
+            if "bbox" in more:
+                result["bbox"] = list(more["bbox"])
+            if "counts" in more:
+                result["segmentation"] = {"size": [size[1], size[0]],
+                                          "counts": result.pop("counts")}
             self.results.append(result)
 
-    def scores(self, masks: bool) -> Scores:
-        """The scores of all that was added."""
+    def has(self, kind: str) -> bool:
+        """Whether the ground truth has what a model gives beside boxes."""
+        return {"masks": self.truth.has_segmentations, "keypoints": self.truth.has_keypoints,
+                "rotated_boxes": self.truth.has_rotated_boxes}.get(kind, False)
+
+    def scores(self, kinds: Sequence[str]) -> Scores:
+        """The scores of all that was added; those after the first are members of it."""
         text = _text(self.results, "detections")
-        beside = None
-        if masks:
-            beside = _scores(_truth(self.gt, self.text, True), text, True, left_out=self.left_out)
-        return _scores(self.truth, text, False, left_out=self.left_out, masks=beside,
-                       results=self.results)
+        of = {kind: _scores(_truth(self.gt, self.text, kind), text, kind, left_out=self.left_out)
+              for kind in kinds[1:]}
+        truth = _truth(self.gt, self.text, kinds[0])
+        return _scores(truth, text, kinds[0], left_out=self.left_out, results=self.results, **of)
+
+
+KINDS = {"segment": "masks", "pose": "keypoints", "obb": "rotated_boxes", "classify": "classes"}
+
+
+def kinds_of(task: Optional[str], measured: Measured, masks: Optional[bool]) -> List[str]:
+    """What is measured of a model of this task."""
+    kind = KINDS.get(task or "", "boxes")
+    if masks and kind != "masks":
+        raise UnsupportedError(f"masks: the model gives none, it is of the task {task!r}",
+                               "unsupported")
+    if kind == "classes":
+        return [kind]
+    wanted = masks if kind == "masks" and masks is not None else measured.has(kind)
+    return ["boxes", kind] if wanted else ["boxes"]
 
 
 def measure(measured: Measured, processor: ImageProcessor, make_input: Callable[[], Tensor],
@@ -201,7 +235,7 @@ def measure(measured: Measured, processor: ImageProcessor, make_input: Callable[
     has a segmentation."""
     run = measured.run
     categories: Optional[Sequence[Optional[int]]] = None
-    wants_masks = False
+    kinds: List[str] = ["boxes"]
     made = make_input()
     for number, path, image in measured.images():
         placement = run.prepare(processor, image, made)
@@ -209,17 +243,16 @@ def measure(measured: Measured, processor: ImageProcessor, make_input: Callable[
         if categories is None:
             description = describe(outputs)
             run.set_model(description)
-            gives = description.task == "segment"
-            if masks and not gives:
-                raise UnsupportedError(f"masks: the model gives none, it is of the task "
-                                       f"{description.task!r}", "unsupported")
-            wants_masks = gives and (measured.truth.has_segmentations if masks is None else masks)
+            kinds = kinds_of(description.task, measured, masks)
             labels = list(names or ())
             labels += [""] * (run.class_count - len(labels))
             categories = measured.truth.match(labels)
+            if kinds == ["classes"]:  # it sees the middle of the image
+                placement = run.prepare(processor, image, made)
+                outputs = infer(made)
         measured.add(number, placement.source, categories,
-                     run.find(outputs, placement, wants_masks))
-    return measured.scores(wants_masks)
+                     run.find(outputs, placement, "masks" in kinds))
+    return measured.scores(kinds)
 
 
 Scores.__module__ = val.__module__ = "halyard"

@@ -251,7 +251,8 @@ class Model:
             preset: the rules that make the network's input and select its boxes:
                 "ultralytics-val", "ultralytics" or "hal"; conf and iou overrule it.
             masks: measures masks too: ``scores.masks``. None: if the model gives them
-                and every annotation has a segmentation.
+                and every annotation has a segmentation. Keypoints and rotated boxes are measured
+                where the model and gt have them, a classifier by its classes.
 
         Classes are matched to categories by name; if no name matches and the counts are equal, by
         order."""

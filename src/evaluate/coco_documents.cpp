@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses COCO JSON. Every record is checked by hand, because a file may hold anything.
+// Parses COCO JSON.
 #include "halyard/evaluate.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "evaluate/coco_fields.h"
 #include "evaluate/coco_limits.h"
-#include "evaluate/coco_polygon.h"
+#include "evaluate/coco_shapes.h"
+#include "evaluate/keypoint_sigmas.h"
+#include "evaluate/quad_overlap.h"
 
 namespace halyard {
 namespace {
 
-using Json = nlohmann::json;
+using evaluate::Json;
+using evaluate::member;
+using evaluate::Problem;
+using evaluate::read_integer;
+using evaluate::read_number;
+using evaluate::read_text;
 
 constexpr std::int64_t max_extent = 65535;
-
-/// Description of what is wrong with a value, beginning with the path inside the record; empty:
-/// nothing is wrong.
-using Problem = std::string;
 
 Error malformed(const Problem& problem) {
   return make_error(Errc::malformed, "not in COCO's format", problem);
@@ -50,119 +55,9 @@ double area_of(const Rle& mask) {
   return static_cast<double>(rle_area(mask).value_or(0));
 }
 
-const Json* member(const Json& record, const char* key) {
-  const auto found = record.find(key);
-  return found == record.end() ? nullptr : &*found;
-}
-
-Problem read_integer(const Json& record, const char* key, std::int64_t& out) {
-  const Json* value = member(record, key);
-  if (value == nullptr) return fmt::format("{}: is missing", key);
-  if (!value->is_number_integer() ||
-      (value->is_number_unsigned() && value->get<std::uint64_t>() >> 63 != 0))
-    return fmt::format("{}: must be an integer", key);
-  out = value->get<std::int64_t>();
-  return {};
-}
-
-Problem read_number(const Json& record, const char* key, double& out) {
-  const Json* value = member(record, key);
-  if (value == nullptr) return fmt::format("{}: is missing", key);
-  if (!value->is_number()) return fmt::format("{}: must be a number", key);
-  out = value->get<double>();
-  return {};
-}
-
-Problem read_box(const Json& record, CocoBox& out) {
-  const Json* value = member(record, "bbox");
-  if (value == nullptr) return "bbox: is missing";
-  if (!value->is_array() || value->size() != 4) return "bbox: must be [x, y, width, height]";
-  double* const numbers[] = {&out.x, &out.y, &out.width, &out.height};
-  for (std::size_t i = 0; i < 4; ++i) {
-    if (!(*value)[i].is_number()) return fmt::format("bbox[{}]: must be a number", i);
-    *numbers[i] = (*value)[i].get<double>();
-    if (i >= 2 && *numbers[i] < 0)
-      return fmt::format("bbox[{}]: {}, must be at least 0", i, *numbers[i]);
-  }
-  return {};
-}
-
-Problem read_counts(const Json& counts, Rle& out) {
-  if (counts.is_string()) {
-    auto mask = rle_from_string(counts.get_ref<const std::string&>(), out.size);
-    if (!mask) return mask.error().message();
-    out = *std::move(mask);
-    return {};
-  }
-  if (!counts.is_array()) return "counts: must be a text or an array";
-  for (const Json& run : counts) {
-    if (!run.is_number_unsigned() || run.get<std::uint64_t>() > 0xFFFFFFFFU)
-      return fmt::format("counts[{}]: must be 0..2^32-1", out.counts.size());
-    out.counts.push_back(run.get<std::uint32_t>());
-  }
-  const auto area = rle_area(out);
-  return area ? Problem() : area.error().message();
-}
-
-Problem read_runs(const Json& value, Rle& out) {
-  const Json* size = member(value, "size");
-  const Json* counts = member(value, "counts");
-  if (size == nullptr || counts == nullptr) return "segmentation: must have size and counts";
-  if (*size != Json::array({out.size.height, out.size.width}))
-    return fmt::format("segmentation.size: must be [{}, {}], the image's", out.size.height,
-                       out.size.width);
-  const Problem problem = read_counts(*counts, out);
-  return problem.empty() ? problem : "segmentation." + problem;
-}
-
-Problem read_polygons(const Json& value, Rle& out) {
-  if (value.empty()) return "segmentation: must hold a polygon";
-  std::vector<Rle> parts;
-  std::vector<double> points;
-  for (std::size_t i = 0; i < value.size(); ++i) {
-    const Json& polygon = value[i];
-    const auto where = [i] { return fmt::format("segmentation[{}]", i); };
-    if (!polygon.is_array() || polygon.size() < 6 || polygon.size() % 2 != 0)
-      return where() + ": must be x, y of three points or more";
-    points.clear();
-    for (const Json& number : polygon) {
-      if (!number.is_number())
-        return fmt::format("{}[{}]: must be a number", where(), points.size());
-      points.push_back(number.get<double>());
-    }
-    auto part = evaluate::coco_polygon(points, out.size);
-    if (!part) return where() + ": its outline is longer than 2^24 fifths of a pixel";
-    parts.push_back(*std::move(part));
-  }
-  auto merged = rle_merge(parts);
-  if (!merged) return "segmentation: " + merged.error().message();
-  out = *std::move(merged);
-  return {};
-}
-
-/// `has_polygons`: whether polygons are accepted.
-Problem read_mask(const Json& record, const CocoImage& image, bool has_polygons, Rle& out) {
-  const Json* value = member(record, "segmentation");
-  if (value == nullptr) return "segmentation: is missing";
-  if (image.size == Size{}) return "segmentation: needs the image's width and height";
-  out.size = image.size;
-  if (value->is_object()) return read_runs(*value, out);
-  if (!has_polygons) return "segmentation: must be an object with size and counts";
-  if (!value->is_array()) return "segmentation: must be polygons, or size and counts";
-  return read_polygons(*value, out);
-}
-
-bool has_segmentation(const Json& record) {
-  const Json* value = record.is_object() ? member(record, "segmentation") : nullptr;
-  return value != nullptr && value->is_structured() && !value->empty();
-}
-
 Problem read_image(const Json& record, CocoImage& out) {
   if (Problem p = read_integer(record, "id", out.id); !p.empty()) return p;
-  if (const Json* file = member(record, "file_name")) {
-    if (!file->is_string()) return "file_name: must be a text";
-    out.file = file->get<std::string>();
-  }
+  if (Problem p = read_text(record, "file_name", out.file); !p.empty()) return p;
   if (member(record, "width") == nullptr && member(record, "height") == nullptr) return {};
   std::int64_t extents[2] = {};
   const char* const keys[] = {"width", "height"};
@@ -177,11 +72,7 @@ Problem read_image(const Json& record, CocoImage& out) {
 
 Problem read_category(const Json& record, CocoCategory& out) {
   if (Problem p = read_integer(record, "id", out.id); !p.empty()) return p;
-  if (const Json* name = member(record, "name")) {
-    if (!name->is_string()) return "name: must be a text";
-    out.name = name->get<std::string>();
-  }
-  return {};
+  return read_text(record, "name", out.name);
 }
 
 using Places = std::unordered_map<std::int64_t, std::size_t>;
@@ -225,56 +116,160 @@ Status sort_by_id(std::vector<T>& list, const char* name) {
   return malformed(fmt::format("{}: the id {} occurs twice", name, twin->id));
 }
 
-Problem read_annotation(const Json& record, const CocoTruth& truth, const Places& images,
-                        const Places& categories, bool has_masks, CocoObject& out) {
-  if (Problem p = read_place(record, "image_id", images, out.image); !p.empty()) return p;
-  if (Problem p = read_place(record, "category_id", categories, out.category); !p.empty()) return p;
-  if (const Json* crowd = member(record, "iscrowd")) {
-    if (!crowd->is_number_integer() && !crowd->is_boolean()) return "iscrowd: must be 0 or 1";
-    out.is_crowd = crowd->is_boolean() ? crowd->get<bool>() : crowd->get<std::int64_t>() != 0;
-  }
-  if (has_masks) {
-    const CocoImage& image = truth.images[out.image];
-    if (Problem p = read_mask(record, image, true, out.mask); !p.empty()) return p;
+Problem read_crowd(const Json& record, bool& out) {
+  const Json* crowd = member(record, "iscrowd");
+  if (crowd == nullptr) return {};
+  if (!crowd->is_number_integer() && !crowd->is_boolean()) return "iscrowd: must be 0 or 1";
+  out = crowd->is_boolean() ? crowd->get<bool>() : crowd->get<std::int64_t>() != 0;
+  return {};
+}
+
+/// `bbox`, or, if there is none, the smallest box around the rotated box.
+Problem read_box_or_bounds(const Json& record, bool has_polygons, CocoBox& out) {
+  const bool has_bounds = member(record, "bbox") == nullptr && evaluate::has_rotated_box(record);
+  std::array<CocoPoint, 4> corners;
+  if (!has_bounds || !evaluate::read_rotated_box(record, has_polygons, corners).empty())
+    return evaluate::read_box(record, out);
+  out = evaluate::box_around(corners);
+  return {};
+}
+
+/// What is compared, of an annotation, and its area.
+Problem read_annotated_shape(const Json& record, const CocoImage& image, CocoKind kind,
+                             CocoObject& out) {
+  if (kind == CocoKind::classes) return {};
+  if (kind == CocoKind::masks) {
+    if (Problem p = evaluate::read_mask(record, image, true, out.mask); !p.empty()) return p;
     out.area = area_of(out.mask);
+  } else if (kind == CocoKind::rotated_boxes) {
+    if (Problem p = evaluate::read_rotated_box(record, true, out.corners); !p.empty()) return p;
+    out.area = evaluate::quad_area(out.corners);
   } else {
-    if (Problem p = read_box(record, out.box); !p.empty()) return p;
+    if (Problem p = read_box_or_bounds(record, true, out.box); !p.empty()) return p;
     out.area = out.box.width * out.box.height;
   }
+  if (kind == CocoKind::keypoints)
+    if (Problem p = evaluate::read_keypoints(record, out.keypoints); !p.empty()) return p;
   return member(record, "area") == nullptr ? Problem() : read_number(record, "area", out.area);
+}
+
+/// The same of a detection.
+Problem read_found_shape(const Json& record, const CocoImage& image, CocoKind kind,
+                         CocoObject& out) {
+  switch (kind) {
+    case CocoKind::classes:
+      return {};
+    case CocoKind::masks:
+      return evaluate::read_mask(record, image, false, out.mask);
+    case CocoKind::rotated_boxes:
+      return evaluate::read_rotated_box(record, false, out.corners);
+    case CocoKind::keypoints: {
+      if (Problem p = evaluate::read_keypoints(record, out.keypoints); !p.empty()) return p;
+      out.box = evaluate::box_around(out.keypoints);
+      return member(record, "bbox") == nullptr ? Problem() : evaluate::read_box(record, out.box);
+    }
+    case CocoKind::boxes:
+      break;
+  }
+  return read_box_or_bounds(record, false, out.box);
+}
+
+/// Reads a ground truth from a document that has the three lists.
+class TruthReader {
+ public:
+  TruthReader(const Json& document, CocoKind kind) : document_(document), kind_(kind) {}
+  Result<CocoTruth> read(std::size_t bytes);
+
+ private:
+  Status read_lists();
+  Problem read_annotation(const Json& record);
+  void note_shapes();
+
+  const Json& document_;
+  CocoKind kind_;
+  CocoTruth truth_;
+  Places images_;
+  Places categories_;
+  evaluate::KeypointSigmas sigmas_;
+  std::vector<bool> has_class_;  // of each image
+};
+
+Status TruthReader::read_lists() {
+  HALYARD_RETURN_IF_ERROR(read_list(document_["images"], "images", [&](const Json& record) {
+    return read_image(record, truth_.images.emplace_back());
+  }));
+  HALYARD_RETURN_IF_ERROR(read_list(document_["categories"], "categories", [&](const Json& record) {
+    CocoCategory& category = truth_.categories.emplace_back();
+    if (Problem p = read_category(record, category); !p.empty()) return p;
+    return kind_ == CocoKind::keypoints ? sigmas_.read(record, category.id) : Problem();
+  }));
+  HALYARD_RETURN_IF_ERROR(sort_by_id(truth_.images, "images"));
+  HALYARD_RETURN_IF_ERROR(sort_by_id(truth_.categories, "categories"));
+  images_ = places_of(truth_.images);
+  categories_ = places_of(truth_.categories);
+  has_class_.resize(truth_.images.size());
+  return {};
+}
+
+Problem TruthReader::read_annotation(const Json& record) {
+  CocoObject object;
+  if (Problem p = read_place(record, "image_id", images_, object.image); !p.empty()) return p;
+  if (Problem p = read_place(record, "category_id", categories_, object.category); !p.empty())
+    return p;
+  const std::int64_t category = truth_.categories[object.category].id;
+  if (kind_ == CocoKind::keypoints && sigmas_.leaves_out(record, category)) return {};
+  if (kind_ == CocoKind::classes) {
+    if (has_class_[object.image]) return "image_id: the image has a class already";
+    has_class_[object.image] = true;
+  }
+  if (Problem p = read_crowd(record, object.is_crowd); !p.empty()) return p;
+  if (Problem p = read_annotated_shape(record, truth_.images[object.image], kind_, object);
+      !p.empty())
+    return p;
+  if (kind_ == CocoKind::keypoints)
+    if (Problem p = sigmas_.check_count(category, object.keypoints.size()); !p.empty()) return p;
+  truth_.objects.push_back(std::move(object));
+  return {};
+}
+
+void TruthReader::note_shapes() {
+  const Json& list = document_["annotations"];
+  const auto has_keypoints = [](const Json& record) {
+    return record.is_object() && member(record, "keypoints") != nullptr;
+  };
+  truth_.has_segmentations =
+      !list.empty() && std::all_of(list.begin(), list.end(), evaluate::has_segmentation);
+  truth_.has_rotated_boxes =
+      !list.empty() && std::all_of(list.begin(), list.end(), evaluate::has_rotated_box);
+  truth_.has_keypoints = std::any_of(list.begin(), list.end(), has_keypoints);
+}
+
+Result<CocoTruth> TruthReader::read(std::size_t bytes) {
+  HALYARD_RETURN_IF_ERROR(read_lists());
+  const Json& annotations = document_["annotations"];
+  note_shapes();
+  if (kind_ == CocoKind::masks)
+    HALYARD_RETURN_IF_ERROR(evaluate::check_outlines(annotations, bytes));
+  HALYARD_RETURN_IF_ERROR(read_list(annotations, "annotations",
+                                    [&](const Json& record) { return read_annotation(record); }));
+  if (kind_ == CocoKind::keypoints)
+    for (CocoCategory& category : truth_.categories)
+      category.sigmas = sigmas_.of(category.id);
+  return std::move(truth_);
 }
 
 }  // namespace
 
-Result<CocoTruth> parse_coco_truth(std::string_view text, bool has_masks) {
+Result<CocoTruth> parse_coco_truth(std::string_view text, CocoKind kind) {
   HALYARD_TRY(const Json document, parse_json(text));
   if (!document.is_object()) return malformed("must be an object");
   for (const char* key : {"images", "categories", "annotations"})
     if (member(document, key) == nullptr) return malformed(fmt::format("{}: is missing", key));
-  CocoTruth truth;
-  HALYARD_RETURN_IF_ERROR(read_list(document["images"], "images", [&](const Json& record) {
-    return read_image(record, truth.images.emplace_back());
-  }));
-  HALYARD_RETURN_IF_ERROR(read_list(document["categories"], "categories", [&](const Json& record) {
-    return read_category(record, truth.categories.emplace_back());
-  }));
-  HALYARD_RETURN_IF_ERROR(sort_by_id(truth.images, "images"));
-  HALYARD_RETURN_IF_ERROR(sort_by_id(truth.categories, "categories"));
-  const Places images = places_of(truth.images);
-  const Places categories = places_of(truth.categories);
-  const Json& annotations = document["annotations"];
-  truth.has_segmentations =
-      !annotations.empty() && std::all_of(annotations.begin(), annotations.end(), has_segmentation);
-  if (has_masks) HALYARD_RETURN_IF_ERROR(evaluate::check_outlines(annotations, text.size()));
-  HALYARD_RETURN_IF_ERROR(read_list(annotations, "annotations", [&](const Json& record) {
-    return read_annotation(record, truth, images, categories, has_masks,
-                           truth.objects.emplace_back());
-  }));
-  return truth;
+  return TruthReader(document, kind).read(text.size());
 }
 
 Result<CocoResults> parse_coco_results(std::string_view text, const CocoTruth& truth,
-                                       bool has_masks) {
+                                       CocoKind kind) {
   HALYARD_TRY(const Json document, parse_json(text));
   const Places images = places_of(truth.images);
   const Places categories = places_of(truth.categories);
@@ -286,14 +281,19 @@ Result<CocoResults> parse_coco_results(std::string_view text, const CocoTruth& t
     if (Problem p = read_integer(record, "category_id", category); !p.empty()) return p;
     if (Problem p = read_number(record, "score", object.score); !p.empty()) return p;
     const auto found = categories.find(category);
-    if (found == categories.end()) return ++results.left_out, Problem();
-    object.category = found->second;
-    if (has_masks) {
-      const CocoImage& image = truth.images[object.image];
-      if (Problem p = read_mask(record, image, false, object.mask); !p.empty()) return p;
-    } else {
-      if (Problem p = read_box(record, object.box); !p.empty()) return p;
-    }
+    const bool is_known = found != categories.end();
+    object.category = is_known ? found->second : CocoObject::no_category;
+    const bool has_no_keypoints =
+        is_known && kind == CocoKind::keypoints && truth.categories[found->second].sigmas.empty();
+    if (kind != CocoKind::classes && (!is_known || has_no_keypoints))
+      return ++results.left_out, Problem();
+    if (Problem p = read_found_shape(record, truth.images[object.image], kind, object); !p.empty())
+      return p;
+    if (kind == CocoKind::keypoints)
+      if (Problem p = evaluate::check_keypoint_count(
+              object.keypoints.size(), truth.categories[object.category].sigmas.size());
+          !p.empty())
+        return p;
     results.objects.push_back(std::move(object));
     return {};
   };

@@ -12,15 +12,22 @@
 #include <tuple>
 #include <utility>
 
+#include "evaluate/class_scores.h"
 #include "evaluate/coco_limits.h"
+#include "evaluate/object_checks.h"
+#include "evaluate/similarity.h"
 
 namespace halyard {
 namespace {
 
 constexpr std::size_t thresholds = 10;
 constexpr std::size_t recalls = 101;
-constexpr std::size_t max_found = 100;  // per image and category
-constexpr std::array<std::size_t, 3> limits{1, 10, max_found};
+
+/// Detections of an image and category that are compared: the last is the protocol's own.
+using Limits = std::array<std::size_t, 3>;
+Limits limits_of(CocoKind kind) noexcept {
+  return {1, 10, kind == CocoKind::keypoints ? 20U : 100U};
+}
 
 struct AreaRange {
   double low = 0;
@@ -35,22 +42,6 @@ double threshold_of(std::size_t i) noexcept {
   // As linspace(0.5, 0.95, 10) of NumPy computes them: the last one is exactly 0.95.
   const double step = (0.95 - 0.5) / 9;
   return i + 1 == thresholds ? 0.95 : static_cast<double>(i) * step + 0.5;
-}
-
-double box_overlap(const CocoBox& found, const CocoBox& truth, bool is_crowd) noexcept {
-  const double width =
-      std::min(found.width + found.x, truth.width + truth.x) - std::max(found.x, truth.x);
-  const double height =
-      std::min(found.height + found.y, truth.height + truth.y) - std::max(found.y, truth.y);
-  if (width <= 0 || height <= 0) return 0;
-  const double shared = width * height;
-  const double area = found.width * found.height;
-  return shared / (is_crowd ? area : area + truth.width * truth.height - shared);
-}
-
-// Masks of one image have one size, which check_objects() has checked.
-double mask_overlap(const Rle& found, const Rle& truth, bool is_crowd) {
-  return rle_iou(found, truth, is_crowd).value_or(0.0);
 }
 
 using Objects = std::vector<const CocoObject*>;
@@ -72,23 +63,21 @@ struct Tally {
 /// Matches one image and category. Keeps its memory.
 class Matcher {
  public:
-  explicit Matcher(bool has_masks) : has_masks_(has_masks) {}
+  explicit Matcher(CocoKind kind) : kind_(kind), max_found_(limits_of(kind).back()) {}
 
-  void set(const Objects& truth, Objects found) {
+  void set(const Objects& truth, Objects found, const std::vector<double>& sigmas) {
     std::stable_sort(found.begin(), found.end(),
                      [](const auto* a, const auto* b) { return a->score > b->score; });
-    if (found.size() > max_found) found.resize(max_found);
+    if (found.size() > max_found_) found.resize(max_found_);
     truth_ = truth;
     found_ = std::move(found);
     areas_.clear();
     for (const CocoObject* d : found_)
-      areas_.push_back(has_masks_ ? static_cast<double>(rle_area(d->mask).value_or(0))
-                                  : d->box.width * d->box.height);
+      areas_.push_back(evaluate::found_area(kind_, *d));
     overlaps_.clear();
     for (const CocoObject* d : found_) {
       for (const CocoObject* t : truth_)
-        overlaps_.push_back(has_masks_ ? mask_overlap(d->mask, t->mask, t->is_crowd)
-                                       : box_overlap(d->box, t->box, t->is_crowd));
+        overlaps_.push_back(evaluate::similarity(kind_, *d, *t, sigmas));
     }
   }
 
@@ -96,7 +85,7 @@ class Matcher {
     order_.resize(truth_.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     const auto is_ignored = [&](std::size_t i) {
-      return truth_[i]->is_crowd || !range.has(truth_[i]->area);
+      return evaluate::is_ignored(kind_, *truth_[i]) || !range.has(truth_[i]->area);
     };
     const auto ignored = std::stable_partition(order_.begin(), order_.end(),
                                                [&](std::size_t i) { return !is_ignored(i); });
@@ -142,7 +131,8 @@ class Matcher {
     }
   }
 
-  bool has_masks_;
+  CocoKind kind_;
+  std::size_t max_found_;
   Objects truth_;
   Objects found_;
   std::vector<double> areas_;     // of detections
@@ -199,19 +189,22 @@ struct Mean {
 
 /// Means over categories, by range and threshold. Recall is also by limit.
 struct Means {
-  std::array<std::array<Mean, thresholds>, ranges.size()> precision;
-  std::array<std::array<Mean, limits.size()>, ranges.size()> recall;
+  using Row = std::array<Mean, thresholds>;
+  explicit Means(CocoKind kind) : limits(limits_of(kind)) {}
+  Limits limits;
+  std::array<Row, ranges.size()> precision;
+  std::array<std::array<Row, 3>, ranges.size()> recall;
 
   /// Adds a category. Returns its AP.
   std::optional<double> add(std::size_t range, const Tally& tally) {
     Mean category;
     if (tally.wanted == 0) return {};
     for (std::size_t m = 0; m < limits.size(); ++m) {
-      if (range != 0 && limits[m] != max_found) continue;  // not in the summary
+      if (range != 0 && limits[m] != limits.back()) continue;  // not in the summary
       for (std::size_t t = 0; t < thresholds; ++t) {
         const Curve curve = curve_of(tally.judged, tally.wanted, limits[m], t);
-        recall[range][m].add(curve.recall);
-        if (limits[m] != max_found) continue;
+        recall[range][m][t].add(curve.recall);
+        if (limits[m] != limits.back()) continue;
         for (const double value : curve.precision) {
           precision[range][t].add(value);
           category.add(value);
@@ -221,29 +214,46 @@ struct Means {
     return category.value();
   }
 
-  std::optional<double> over_thresholds(std::size_t range) const {
+  static std::optional<double> over_thresholds(const Row& row) {
     Mean all;
-    for (const Mean& one : precision[range]) {
+    for (const Mean& one : row) {
       all.sum += one.sum;
       all.count += one.count;
     }
     return all.value();
   }
+  std::optional<double> ap(std::size_t range) const { return over_thresholds(precision[range]); }
+  std::optional<double> ar(std::size_t range, std::size_t limit) const {
+    return over_thresholds(recall[range][limit]);
+  }
 };
 
-std::array<CocoMetric, 12> summary_of(const Means& m) {
-  return {{{"AP", "precision at IoU 0.50 to 0.95", m.over_thresholds(0)},
-           {"AP50", "precision at IoU 0.50", m.precision[0][0].value()},
-           {"AP75", "precision at IoU 0.75", m.precision[0][5].value()},
-           {"AP_small", "the same as AP, area up to 32^2", m.over_thresholds(1)},
-           {"AP_medium", "area 32^2 to 96^2", m.over_thresholds(2)},
-           {"AP_large", "area from 96^2", m.over_thresholds(3)},
-           {"AR_1", "recall of 1 detection an image", m.recall[0][0].value()},
-           {"AR_10", "recall of 10", m.recall[0][1].value()},
-           {"AR_100", "recall of 100", m.recall[0][2].value()},
-           {"AR_small", "of 100, area up to 32^2", m.recall[1][2].value()},
-           {"AR_medium", "area 32^2 to 96^2", m.recall[2][2].value()},
-           {"AR_large", "area from 96^2", m.recall[3][2].value()}}};
+std::vector<CocoMetric> box_summary(const Means& m) {
+  return {{"AP", "precision at IoU 0.50 to 0.95", m.ap(0)},
+          {"AP50", "precision at IoU 0.50", m.precision[0][0].value()},
+          {"AP75", "precision at IoU 0.75", m.precision[0][5].value()},
+          {"AP_small", "the same as AP, area up to 32^2", m.ap(1)},
+          {"AP_medium", "area 32^2 to 96^2", m.ap(2)},
+          {"AP_large", "area from 96^2", m.ap(3)},
+          {"AR_1", "recall of 1 detection an image", m.ar(0, 0)},
+          {"AR_10", "recall of 10", m.ar(0, 1)},
+          {"AR_100", "recall of 100", m.ar(0, 2)},
+          {"AR_small", "of 100, area up to 32^2", m.ar(1, 2)},
+          {"AR_medium", "area 32^2 to 96^2", m.ar(2, 2)},
+          {"AR_large", "area from 96^2", m.ar(3, 2)}};
+}
+
+std::vector<CocoMetric> keypoint_summary(const Means& m) {
+  return {{"AP", "precision at OKS 0.50 to 0.95", m.ap(0)},
+          {"AP50", "precision at OKS 0.50", m.precision[0][0].value()},
+          {"AP75", "precision at OKS 0.75", m.precision[0][5].value()},
+          {"AP_medium", "the same as AP, area 32^2 to 96^2", m.ap(2)},
+          {"AP_large", "area from 96^2", m.ap(3)},
+          {"AR", "recall of 20 detections an image", m.ar(0, 2)},
+          {"AR50", "at OKS 0.50", m.recall[0][2][0].value()},
+          {"AR75", "at OKS 0.75", m.recall[0][2][5].value()},
+          {"AR_medium", "of 20, area 32^2 to 96^2", m.ar(2, 2)},
+          {"AR_large", "area from 96^2", m.ar(3, 2)}};
 }
 
 // Sorted by category, then image; otherwise in input order.
@@ -268,38 +278,13 @@ void take(std::span<const CocoObject* const>& from, std::size_t category, std::s
   }
 }
 
-Status check_objects(const CocoTruth& truth, std::span<const CocoObject> objects, const char* name,
-                     bool has_masks) {
-  const auto wrong = [&](std::size_t i, std::string what) {
-    return make_error(Errc::invalid_argument, "an object cannot be evaluated",
-                      fmt::format("{}[{}].{}", name, i, what));
-  };
-  for (std::size_t i = 0; i < objects.size(); ++i) {
-    const CocoObject& one = objects[i];
-    if (one.image >= truth.images.size())
-      return wrong(i, fmt::format("image: {}, must be below {}", one.image, truth.images.size()));
-    if (one.category >= truth.categories.size())
-      return wrong(
-          i, fmt::format("category: {}, must be below {}", one.category, truth.categories.size()));
-    const CocoBox& box = one.box;
-    for (const double value : {one.score, one.area, box.x, box.y, box.width, box.height})
-      if (std::isnan(value)) return wrong(i, "score, area and box: must not be NaN");
-    if (!has_masks) continue;
-    const Size size = truth.images[one.image].size;
-    if (one.mask.size != size || !rle_area(one.mask))
-      return wrong(i, fmt::format("mask: must be runs of {} x {} pixels, the size of the image",
-                                  size.width, size.height));
-  }
-  return {};
-}
-
-CocoScores scores_of(const CocoTruth& truth, std::span<const CocoObject> found, bool has_masks) {
+CocoScores scores_of(const CocoTruth& truth, std::span<const CocoObject> found, CocoKind kind) {
   const Objects all_wanted = sorted(truth.objects);
   const Objects all_seen = sorted(found);
   std::span<const CocoObject* const> wanted = all_wanted;
   std::span<const CocoObject* const> seen = all_seen;
-  Matcher matcher(has_masks);
-  Means means;
+  Matcher matcher(kind);
+  Means means(kind);
   CocoScores scores;
   Objects here;
   Objects seen_here;
@@ -314,7 +299,7 @@ CocoScores scores_of(const CocoTruth& truth, std::span<const CocoObject> found, 
       if (image == std::numeric_limits<std::size_t>::max()) break;
       take(wanted, c, image, here);
       take(seen, c, image, seen_here);
-      matcher.set(here, seen_here);
+      matcher.set(here, seen_here, truth.categories[c].sigmas);
       for (std::size_t r = 0; r < ranges.size(); ++r)
         matcher.judge(ranges[r], tallies[r]);
     }
@@ -325,18 +310,24 @@ CocoScores scores_of(const CocoTruth& truth, std::span<const CocoObject> found, 
       if (r == 0) scores.category_ap.push_back(ap);
     }
   }
-  scores.summary = summary_of(means);
+  scores.summary = kind == CocoKind::keypoints ? keypoint_summary(means) : box_summary(means);
   return scores;
 }
 
 }  // namespace
 
 Result<CocoScores> evaluate_coco(const CocoTruth& truth, std::span<const CocoObject> found,
-                                 bool has_masks) {
-  HALYARD_RETURN_IF_ERROR(check_objects(truth, truth.objects, "truth.objects", has_masks));
-  HALYARD_RETURN_IF_ERROR(check_objects(truth, found, "found", has_masks));
-  if (has_masks) HALYARD_RETURN_IF_ERROR(evaluate::check_comparisons(truth, found));
-  return scores_of(truth, found, has_masks);
+                                 CocoKind kind) {
+  for (std::size_t i = 0; i < truth.categories.size(); ++i)
+    for (const double sigma : truth.categories[i].sigmas)
+      if (!(sigma > 0) || !std::isfinite(sigma))
+        return make_error(Errc::invalid_argument, "sigmas must be above 0",
+                          fmt::format("truth.categories[{}].sigmas: {}", i, sigma));
+  HALYARD_RETURN_IF_ERROR(evaluate::check_objects(truth, truth.objects, "truth.objects", kind));
+  HALYARD_RETURN_IF_ERROR(evaluate::check_objects(truth, found, "found", kind));
+  if (kind == CocoKind::classes) return evaluate::class_scores(truth, found);
+  if (kind == CocoKind::masks) HALYARD_RETURN_IF_ERROR(evaluate::check_comparisons(truth, found));
+  return scores_of(truth, found, kind);
 }
 
 }  // namespace halyard

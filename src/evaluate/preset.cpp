@@ -23,14 +23,24 @@ Status convert_to_rgb(Processor& processor, const Tensor& image, Tensor& rgb) {
 
 }  // namespace
 
+DecodeOptions Preset::decode_for(const ModelDescription& description) const {
+  DecodeOptions out = decode;
+  const bool has_angles =
+      description.task == Task::obb ||
+      std::any_of(description.outputs.begin(), description.outputs.end(),
+                  [](const OutputDescription& o) { return o.role == OutputRole::angles; });
+  if (has_angles) out.suppression = rotated_suppression;
+  return out;
+}
+
 Preset Preset::ultralytics_val() {
   return {DecodeOptions::ultralytics_val(), LetterboxRule::ultralytics_val, true,
-          MaskRule::ultralytics};
+          MaskRule::ultralytics, Suppression::fast};
 }
 
 Preset Preset::ultralytics() {
   return {DecodeOptions::ultralytics(), LetterboxRule::ultralytics, true,
-          MaskRule::ultralytics_quick};
+          MaskRule::ultralytics_quick, Suppression::fast};
 }
 
 Preset Preset::hal() {

@@ -13,7 +13,9 @@ Result<PipelineModel> PipelineModel::open(const std::string& path, const EngineO
                                           const Preset& preset) {
   HALYARD_TRY(auto engine, Engine::open(path, options));
   HALYARD_RETURN_IF_ERROR(pipeline::check_image_input(engine));
-  HALYARD_TRY(auto decoder, decoder_for(engine, preset.decode));
+  HALYARD_TRY(auto description, infer_description(metadata_of(engine)));
+  const DecodeOptions rules = preset.decode_for(description);
+  HALYARD_TRY(auto decoder, Decoder::create(std::move(description), rules));
   PipelineModel out;
   out.name = std::filesystem::path(path).stem().string();
   out.labels = decoder.description().labels;

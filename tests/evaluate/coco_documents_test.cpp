@@ -22,7 +22,7 @@ constexpr const char* two_images = R"({
      "segmentation": {"size": [6, 8], "counts": [6, 12, 30]}}]})";
 
 TEST(CocoDocuments, instances_are_sorted_by_id) {
-  ASSERT_VALUE(const auto truth, parse_coco_truth(two_images, false));
+  ASSERT_VALUE(const auto truth, parse_coco_truth(two_images, CocoKind::boxes));
   ASSERT_EQ(truth.images.size(), 2U);
   EXPECT_EQ(truth.images[0].file, "a.jpg");
   EXPECT_EQ(truth.images[0].size, (Size{8, 6}));
@@ -41,7 +41,7 @@ TEST(CocoDocuments, instances_are_sorted_by_id) {
 }
 
 TEST(CocoDocuments, masks_have_the_size_of_their_image) {
-  ASSERT_VALUE(const auto truth, parse_coco_truth(two_images, true));
+  ASSERT_VALUE(const auto truth, parse_coco_truth(two_images, CocoKind::masks));
   // Four columns of three rows: 1 <= x < 5, 1 <= y < 4.
   EXPECT_EQ(truth.objects[0].mask.counts, (std::vector<std::uint32_t>{7, 3, 3, 3, 3, 3, 3, 3, 20}));
   EXPECT_EQ(truth.objects[0].area, 12);
@@ -50,11 +50,11 @@ TEST(CocoDocuments, masks_have_the_size_of_their_image) {
 }
 
 TEST(CocoDocuments, results_of_other_categories_are_counted) {
-  ASSERT_VALUE(const auto truth, parse_coco_truth(two_images, false));
+  ASSERT_VALUE(const auto truth, parse_coco_truth(two_images, CocoKind::boxes));
   ASSERT_VALUE(const auto results, parse_coco_results(R"([
     {"image_id": 2, "category_id": 3, "bbox": [1, 1, 2, 2], "score": 0.5},
     {"image_id": 2, "category_id": 4, "bbox": [1, 1, 2, 2], "score": 0.5}])",
-                                                      truth, false));
+                                                      truth, CocoKind::boxes));
   ASSERT_EQ(results.objects.size(), 1U);
   EXPECT_EQ(results.left_out, 1U);
   EXPECT_EQ(results.objects[0].image, 0U);
@@ -81,7 +81,8 @@ TEST(CocoDocuments, what_is_wrong_is_named_by_its_path) {
        "annotations[0].bbox[2]: -1, must be at least 0"},
   };
   for (const auto& each : cases)
-    EXPECT_FAILS(parse_coco_truth(each.json, false), Errc::malformed, each.says) << each.json;
+    EXPECT_FAILS(parse_coco_truth(each.json, CocoKind::boxes), Errc::malformed, each.says)
+        << each.json;
 }
 
 TEST(CocoDocuments, masks_that_cannot_be_are_refused) {
@@ -103,7 +104,8 @@ TEST(CocoDocuments, masks_that_cannot_be_are_refused) {
       {with(R"({"size": [2, 4], "counts": [-1]})", size), "counts[0]: must be 0..2^32-1"},
   };
   for (const auto& each : cases)
-    EXPECT_FAILS(parse_coco_truth(each.json, true), Errc::malformed, each.says) << each.json;
+    EXPECT_FAILS(parse_coco_truth(each.json, CocoKind::masks), Errc::malformed, each.says)
+        << each.json;
 }
 
 TEST(CocoDocuments, outlines_beyond_the_limit_are_refused_before_they_are_walked) {
@@ -114,7 +116,7 @@ TEST(CocoDocuments, outlines_beyond_the_limit_are_refused_before_they_are_walked
                    R"({"images": [{"id": 1, "width": 4, "height": 2}], "categories": [{"id": 1}],
           "annotations": [{"image_id": 1, "category_id": 1, "segmentation": [)" +
                        polygons + "]}]}",
-                   true),
+                   CocoKind::masks),
                Errc::exhausted, "at most");
 }
 

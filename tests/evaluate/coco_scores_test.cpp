@@ -41,8 +41,8 @@ std::optional<double> metric(const CocoScores& scores, std::string_view name) {
 }
 
 CocoScores scores_of(const CocoTruth& truth, const std::vector<CocoObject>& found,
-                     bool has_masks = false) {
-  auto scores = evaluate_coco(truth, found, has_masks);
+                     CocoKind kind = CocoKind::boxes) {
+  auto scores = evaluate_coco(truth, found, kind);
   EXPECT_TRUE(scores);
   return *scores;
 }
@@ -100,7 +100,7 @@ TEST(CocoScores, masks_are_compared_where_they_are_asked_for) {
   truth.objects[0].mask = {{4, 4}, {0, 8, 8}};
   CocoObject half = object(0, {0, 0, 50, 50}, 0.9);
   half.mask = {{4, 4}, {0, 6, 10}};  // an IoU of 6/8
-  const auto scores = scores_of(truth, {half}, true);
+  const auto scores = scores_of(truth, {half}, CocoKind::masks);
   EXPECT_NEAR(metric(scores, "AP").value_or(0), 0.6, 1e-12);
   EXPECT_DOUBLE_EQ(metric(scores_of(truth, {half}), "AP").value_or(0), 1);
 }
@@ -113,14 +113,15 @@ TEST(CocoScores, nothing_found_is_zero_and_nothing_wanted_is_unset) {
 
 TEST(CocoScores, objects_that_cannot_be_are_refused) {
   const CocoTruth truth = scene({object(0, {0, 0, 5, 5})});
-  const auto refused = [&](const CocoObject& found, bool has_masks, const char* says) {
-    EXPECT_FAILS(evaluate_coco(truth, {&found, 1}, has_masks), Errc::invalid_argument, says)
-        << says;
+  const auto refused = [&](const CocoObject& found, CocoKind kind, const char* says) {
+    EXPECT_FAILS(evaluate_coco(truth, {&found, 1}, kind), Errc::invalid_argument, says) << says;
   };
-  refused(object(2, {}), false, "found[0].image: 2, must be below 2");
-  refused(object(0, {}, 0, 1), false, "found[0].category: 1, must be below 1");
-  refused(object(0, {}, std::numeric_limits<double>::quiet_NaN()), false, "must not be NaN");
-  refused(object(0, {}), true, "truth.objects[0].mask: must be runs of 200 x 200 pixels");
+  refused(object(2, {}), CocoKind::boxes, "found[0].image: 2, must be below 2");
+  refused(object(0, {}, 0, 1), CocoKind::boxes, "found[0].category: 1, must be below 1");
+  refused(object(0, {}, std::numeric_limits<double>::quiet_NaN()), CocoKind::boxes,
+          "must not be NaN");
+  refused(object(0, {}), CocoKind::masks,
+          "truth.objects[0].mask: must be runs of 200 x 200 pixels");
 }
 
 }  // namespace

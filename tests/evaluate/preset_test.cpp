@@ -89,6 +89,21 @@ TEST(Preset, rgb_first_is_two_conversions) {
   EXPECT_NE(bytes_of(at_once), bytes_of(wanted)) << "chroma is interpolated in one of them alone";
 }
 
+TEST(Preset, rotated_boxes_are_suppressed_by_their_own_rule) {
+  ModelDescription upright;
+  ModelDescription rotated;
+  rotated.task = Task::obb;
+  ModelDescription in_parts;
+  in_parts.outputs.emplace_back().role = OutputRole::angles;
+  for (const Preset& preset : {Preset::ultralytics_val(), Preset::ultralytics()}) {
+    EXPECT_EQ(preset.decode_for(upright).suppression, Suppression::greedy);
+    EXPECT_EQ(preset.decode_for(rotated).suppression, Suppression::fast);
+    EXPECT_EQ(preset.decode_for(in_parts).suppression, Suppression::fast);
+    EXPECT_EQ(preset.decode_for(rotated).iou_threshold, preset.decode.iou_threshold);
+  }
+  EXPECT_EQ(Preset::hal().decode_for(rotated).suppression, Suppression::greedy);
+}
+
 TEST(Preset, errors_are_those_of_convert) {
   auto processor = *Processor::create();
   Tensor rgb;

@@ -94,6 +94,16 @@ TEST(Engines_agree, on_yolov8n_of_8_bits) {
     expect_agreement("litert", std::string(data) + "/models/yolov8n_int8.tflite",
                      std::string(data) + "/photos/" + photo, Pixels::of_the_input);
 }
+
+TEST(Engines_agree, on_the_harbour_of_8_bits) {
+  const std::string harbour = HALYARD_SOURCE_DIR "/examples/harbour/";
+  ::setenv("HALYARD_LITERT_DIR", HALYARD_TEST_LITERT, 1);
+  for (const char* model : {"harbour", "harbour_seg", "harbour_pose", "harbour_obb"}) {
+    SCOPED_TRACE(model);
+    expect_agreement("litert", harbour + model + "_int8.tflite", harbour + "photo.jpg",
+                     Pixels::of_the_input);
+  }
+}
 #endif
 
 }  // namespace

@@ -43,6 +43,57 @@ def is_same(scores, wanted):
         assert getattr(scores, name) == wanted[name], name
 
 
+class TestKinds:
+    def test_keypoints_rotated_boxes_and_classes(self):
+        gt = truth((10, 10, 40, 40))
+        gt["categories"][0]["sigmas"] = [0.1]
+        gt["annotations"][0].update(keypoints=[20, 20, 2], rbox=[30, 30, 40, 20, 0.5])
+        one = found((10, 10, 40, 40), 0.5) | {"keypoints": [20, 21, 0.9],
+                                              "rbox": [30, 30, 40, 20, 0.5]}
+        for kind in ("keypoints", "rotated_boxes"):
+            scores = halyard.val(gt, [one], kind=kind)
+            assert (scores.kind, scores.ap, len(scores.by_class)) == (kind, 1, 2)
+        scores = halyard.val(gt, [one], kind="classes")
+        assert scores.summary == {"top1": 1, "top5": 1} and scores.ap is None
+        fails(ValueError, "kind: must be \"boxes\"", lambda: halyard.val(gt, [], kind="points"))
+        fails(ValueError, "with masks=True",
+              lambda: halyard.val(gt, [], kind="boxes", masks=True))
+
+    @needs_engine
+    @needs_program
+    @pytest.mark.parametrize("name, kind", [("pose", "keypoints"), ("obb", "rotated_boxes")])
+    def test_a_model_is_measured_in_what_it_gives(self, tmp_path, name, kind):
+        told = json.loads((HARBOUR / "photo_truth.json").read_text())
+        names = ["boat", "buoy", "gull"]
+        gt = {"images": [{"id": 1, "file_name": "photo.jpg"}], "annotations": [],
+              "categories": [{"id": i, "name": n} for i, n in enumerate(names)]}
+        gt["categories"][0].update(keypoints=["left", "right", "top"], sigmas=[0.1] * 3)
+        for thing in told["objects"]:
+            x1, y1, x2, y2 = thing["box"]
+            gt["annotations"].append({"image_id": 1, "category_id": names.index(thing["class"]),
+                                      "bbox": [x1, y1, x2 - x1, y2 - y1], "rbox": thing["rbox"]})
+            if "points" in thing:
+                gt["annotations"][-1]["keypoints"] = sum(thing["points"], [])
+        scores = halyard.Model(HARBOUR / f"harbour_{name}.onnx").val(gt, HARBOUR)
+        beside = getattr(scores, kind)
+        assert scores.kind == "boxes" and beside.kind == kind and kind.split("_")[0] in str(scores)
+        path = tmp_path / "gt.json"
+        path.write_text(json.dumps(gt))
+        wanted = program("val", "--gt", path, "--model", HARBOUR / f"harbour_{name}.onnx",
+                         "--images", HARBOUR, "-q")
+        is_same(beside, wanted[kind])
+
+    @needs_engine
+    def test_a_classifier_is_measured_by_its_classes(self):
+        model = halyard.Model(HARBOUR / "harbour_cls.onnx")
+        best = model(HARBOUR / "photo.jpg").probs.top1
+        gt = {"images": [{"id": 1, "file_name": "photo.jpg"}],
+              "categories": [{"id": i, "name": n} for i, n in enumerate(model.names)],
+              "annotations": [{"image_id": 1, "category_id": int(best)}]}
+        scores = model.val(gt, HARBOUR)
+        assert scores.kind == "classes" and scores.summary == {"top1": 1, "top5": 1}
+
+
 class TestVal:
     def test_numbers_follow_by_hand(self):
         # One of two is found, below a false alarm: precision 1/2 up to a recall of 1/2.

@@ -14,12 +14,12 @@ MAX_BOXES = 40
 
 
 def letterbox(image, size=SIZE):
-    """Scale into size x size; returns (image, scale, left, top)."""
+    """Scale into size x size, in the image's type; returns (image, scale, left, top)."""
     h, w = image.shape[:2]
     r = min(size / w, size / h)
     nw, nh = max(1, round(w * r)), max(1, round(h * r))
     left, top = (size - nw) // 2, (size - nh) // 2
-    out = np.full((size, size, 3), PAD, np.uint8)
+    out = np.full((size, size, 3), PAD, image.dtype)
     out[top:top + nh, left:left + nw] = cv2.resize(image, (nw, nh),
                                                    interpolation=cv2.INTER_LINEAR)
     return out, r, left, top

@@ -4,6 +4,8 @@
 Boxes are xyxy float arrays in any one unit.
 """
 
+import hashlib
+
 import numpy as np
 
 THRESHOLDS = np.arange(0.5, 0.96, 0.05)
@@ -38,16 +40,44 @@ def detections(output, **rules):
     return chosen(output[:4], output[4:], **rules)[1:]
 
 
-def chosen(places, probs, score=0.001, iou=0.6, most=100, every_class=False):
+def prob_iou(a, b):
+    """Probabilistic IoU of rotated boxes [cx, cy, w, h, angle]: [N,M]; 1 less the Hellinger
+    distance of their normal distributions (Llerena et al., 2021), as Ultralytics compares them."""
+    def parts(r):
+        w, h, c, s = r[:, 2] ** 2 / 12, r[:, 3] ** 2 / 12, np.cos(r[:, 4]), np.sin(r[:, 4])
+        return w * c * c + h * s * s, w * s * s + h * c * c, (w - h) * c * s
+    a1, b1, c1 = (v[:, None] for v in parts(a))
+    a2, b2, c2 = (v[None] for v in parts(b))
+    dx, dy = (a[:, None, k] - b[None, :, k] for k in (0, 1))
+    joint = (a1 + a2) * (b1 + b2) - (c1 + c2) ** 2
+    far = ((a1 + a2) * dy ** 2 + (b1 + b2) * dx ** 2 - 2 * (c1 + c2) * dx * dy) / joint / 4
+    own = np.sqrt(np.maximum((a1 * b1 - c1 ** 2) * (a2 * b2 - c2 ** 2), 0))
+    far = far + np.maximum(np.log(joint / (4 * own + 1e-12) + 1e-12) / 2, 0)
+    return 1 - np.sqrt(1 - np.exp(-np.clip(far, 0, 100)))
+
+
+def fast_nms(boxes, scores, limit):
+    """Indices of rotated boxes, best first, that overlap no better one by `limit` or more."""
+    order = np.argsort(-scores, kind="stable")
+    overlap = np.triu(prob_iou(boxes[order], boxes[order]), 1)
+    return order[(overlap < limit).all(0)]
+
+
+def chosen(places, probs, score=0.001, iou=0.6, most=100, every_class=False, angles=None):
     """Detections of centres and sizes [4, A] and probabilities [C, A].
 
     Anchors [N], boxes [N,4], scores [N], classes [N]; suppression per class. One class per
-    anchor (the best), of at most 1000 candidates, or every class above the score.
+    anchor (the best), of at most 1000 candidates, or every class above the score. With angles
+    [A] every class is suppressed as rotated boxes are, by fast_nms().
     """
     pick, cls, best = candidates(probs, score, every_class)
     cx, cy, w, h = places[:, pick]
     boxes = np.stack([cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2], 1)
-    kept = suppressed(cls, best, most, lambda mine: nms(boxes[mine], best[mine], iou))
+    nms_of = lambda mine: nms(boxes[mine], best[mine], iou)
+    if angles is not None and every_class:
+        rows = np.vstack([places, angles])[:, pick].T.astype(np.float64)
+        nms_of = lambda mine: fast_nms(rows[mine], best[mine], iou)
+    kept = suppressed(cls, best, most, nms_of)
     return pick[kept], boxes[kept], best[kept], cls[kept]
 
 
@@ -73,35 +103,43 @@ def suppressed(cls, best, most, nms_of):
     return np.array(sorted(kept, key=lambda i: -best[i])[:most], int)
 
 
-def _match(found, truth, threshold, similarity):
-    """True-positive flags of one image's finds of one class, best score first."""
-    hit = np.zeros(len(found), bool)
+def _match(found, truth, threshold, similarity, ignored):
+    """Flags of one image's finds of one class, best score first: right, and not counted.
+
+    A find takes the most similar free truth; an ignored one only if there is no other.
+    """
+    hit, skip = np.zeros(len(found), bool), np.zeros(len(found), bool)
     if not len(truth) or not len(found):
-        return hit
-    iou = similarity(found, truth)
+        return hit, skip
+    alike = similarity(found, truth)
     taken = np.zeros(len(truth), bool)
     for i in range(len(found)):
-        free = np.where(taken, -1.0, iou[i])
-        j = int(free.argmax())
-        if free[j] >= threshold:
-            taken[j], hit[i] = True, True
-    return hit
+        for group in (~ignored, ignored):
+            free = np.where(group & ~taken, alike[i], -1.0)
+            j = int(free.argmax())
+            if free[j] >= threshold:
+                taken[j], hit[i], skip[i] = True, True, ignored[j]
+                break
+    return hit, skip
 
 
-def average_precision(found, truth, cls, threshold, similarity=iou_matrix):
+def average_precision(found, truth, cls, threshold, similarity=iou_matrix, most=None):
     """AP of one class; found: list of (boxes, scores, classes) per image,
-    truth: list of (boxes, classes). NaN when the class has no truth.
+    truth: list of (boxes, classes) or (boxes, classes, ignored). NaN when the class has no truth.
 
     Boxes may be rows of anything that `similarity` compares, all finds with all truths.
+    most: finds of an image that count; None: all.
     """
     scores, hits, total = [], [], 0
-    for (boxes, conf, kinds), (gt, gt_kinds) in zip(found, truth):
+    for (boxes, conf, kinds), (gt, gt_kinds, *ignored) in zip(found, truth):
         mine = kinds == cls
-        order = np.argsort(-conf[mine], kind="stable")
-        gt = gt[gt_kinds == cls]
-        total += len(gt)
-        scores.append(conf[mine][order])
-        hits.append(_match(boxes[mine][order], gt, threshold, similarity))
+        order = np.argsort(-conf[mine], kind="stable")[:most]
+        wanted = gt_kinds == cls
+        ignored = ignored[0][wanted] if ignored else np.zeros(wanted.sum(), bool)
+        total += (~ignored).sum()
+        hit, skip = _match(boxes[mine][order], gt[wanted], threshold, similarity, ignored)
+        scores.append(conf[mine][order][~skip])
+        hits.append(hit[~skip])
     if total == 0:
         return float("nan")
     scores, hits = np.concatenate(scores), np.concatenate(hits)
@@ -113,10 +151,24 @@ def average_precision(found, truth, cls, threshold, similarity=iou_matrix):
     return float(np.mean([envelope[i] if i < len(envelope) else 0.0 for i in at]))
 
 
-def mean_ap(found, truth, classes, similarity=iou_matrix):
+def remembered(similarity):
+    """The same function, computed once for each pair of arrays: the thresholds share it."""
+    known = {}
+
+    def call(a, b):
+        key = hashlib.sha1(np.ascontiguousarray(a)).digest() + \
+            hashlib.sha1(np.ascontiguousarray(b)).digest()
+        if key not in known:
+            known[key] = similarity(a, b)
+        return known[key]
+    return call
+
+
+def mean_ap(found, truth, classes, similarity=iou_matrix, most=None):
     """Dict with map50, map (0.5:0.95) and per-class AP at 0.5."""
-    table = np.array([[average_precision(found, truth, c, t, similarity) for t in THRESHOLDS]
-                      for c in range(classes)])
+    similarity = remembered(similarity)
+    table = np.array([[average_precision(found, truth, c, t, similarity, most)
+                       for t in THRESHOLDS] for c in range(classes)])
     return {"map50": float(np.nanmean(table[:, 0])), "map": float(np.nanmean(table)),
             "ap50": table[:, 0].tolist(), "ap": np.nanmean(table, 1).tolist()}
 

@@ -2,6 +2,7 @@
 // The C++ part of halyard.val: COCO's ground truths, and a decoder that follows a preset.
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "args.h"
 #include "fork_mutex.h"
+#include "halyard/enumerators.h"
 #include "halyard/evaluate.h"
 #include "halyard/preset.h"
 #include "processor.h"
@@ -42,12 +44,23 @@ nb::list categories_of(const CocoTruth& self) {
   return list;
 }
 
-nb::tuple evaluate(const CocoTruth& self, const nb::bytes& results, bool has_masks) {
+CocoKind kind_from(const std::string& name) {
+  const auto kind = enumerator_from<CocoKind>(name);
+  if (!kind)
+    raise(Errc::invalid_argument,
+          "kind: must be \"boxes\", \"masks\", \"keypoints\", \"rotated_boxes\" or "
+          "\"classes\", not '" +
+              name + "'");
+  return *kind;
+}
+
+nb::tuple evaluate(const CocoTruth& self, const nb::bytes& results, const std::string& name) {
+  const CocoKind kind = kind_from(name);
   const std::string_view text = bytes_of(results);
   CocoResults read;
   const auto scores = take(released([&]() -> Result<CocoScores> {
-    HALYARD_TRY(read, parse_coco_results(text, self, has_masks));
-    return evaluate_coco(self, read.objects, has_masks);
+    HALYARD_TRY(read, parse_coco_results(text, self, kind));
+    return evaluate_coco(self, read.objects, kind);
   }));
   nb::list summary;
   for (const CocoMetric& metric : scores.summary)
@@ -72,20 +85,23 @@ void bind_truth(nb::module_& m) {
   nb::class_<CocoTruth>(m, "_CocoTruth", "A ground truth in COCO's format.")
       .def(
           "__init__",
-          [](CocoTruth* self, const nb::bytes& text, bool has_masks) {
+          [](CocoTruth* self, const nb::bytes& text, const std::string& name) {
             const std::string_view json = bytes_of(text);
-            new (self) CocoTruth(take(released([&] { return parse_coco_truth(json, has_masks); })));
+            const CocoKind kind = kind_from(name);
+            new (self) CocoTruth(take(released([&] { return parse_coco_truth(json, kind); })));
           },
-          nb::arg("text"), nb::arg("masks"),
-          nb::sig("def __init__(self, text: bytes, masks: bool) -> None"))
+          nb::arg("text"), nb::arg("kind"),
+          nb::sig("def __init__(self, text: bytes, kind: str) -> None"))
       .def_prop_ro("images", &images_of,
                    nb::sig("def images(self) -> list[tuple[int, str, int, int]]"))
       .def_prop_ro("categories", &categories_of,
                    nb::sig("def categories(self) -> list[tuple[int, str]]"))
       .def_prop_ro("annotations", [](const CocoTruth& self) { return self.objects.size(); })
       .def_ro("has_segmentations", &CocoTruth::has_segmentations)
-      .def("evaluate", &evaluate, nb::arg("results"), nb::arg("masks"),
-           nb::sig("def evaluate(self, results: bytes, masks: bool) -> tuple[list[tuple[str, str, "
+      .def_ro("has_keypoints", &CocoTruth::has_keypoints)
+      .def_ro("has_rotated_boxes", &CocoTruth::has_rotated_boxes)
+      .def("evaluate", &evaluate, nb::arg("results"), nb::arg("kind"),
+           nb::sig("def evaluate(self, results: bytes, kind: str) -> tuple[list[tuple[str, str, "
                    "float | None]], list[float | None], int, int]"))
       .def("match", &match, nb::arg("labels"),
            nb::sig("def match(self, labels: Sequence[str]) -> list[int | None]"));
@@ -95,6 +111,7 @@ void bind_truth(nb::module_& m) {
 struct PresetRun {
   Preset preset;
   std::optional<Decoder> decoder;
+  bool is_classifier = false;
   Tensor rgb;
   Decoded found;
   MaskSet masks;
@@ -116,7 +133,8 @@ nb::object prepare(PresetRun& self, PyProcessor& processor, nb::handle image, nb
   const Tensor from = tensor_to_read(image, "image"), to = tensor_to_read(input, "input");
   return placement_result(take(with_processor(processor, small_work_bytes, [&](Processor& made) {
     const std::lock_guard lock(self.mutex);
-    return prepare_input(self.preset, made, from, to, self.rgb);
+    const Fit fit = self.is_classifier ? Fit::cover : Fit::letterbox;
+    return prepare_input(self.preset, made, from, to, self.rgb, fit);
   })));
 }
 
@@ -131,7 +149,32 @@ Result<std::vector<std::string>> run_texts(const PresetRun& self) {
   return texts;
 }
 
-// [(class, score, [x, y, width, height], runs or None)], best first, in pixels of the image.
+/// x, y, score of the keypoints of one detection, in pixels of the image; None without keypoints.
+nb::object points_of(const Decoded& found, std::size_t i, const Placement& placement) {
+  const std::size_t each = found.keypoints_each;
+  if (each == 0) return nb::none();
+  const auto first = found.keypoints.begin() + static_cast<std::ptrdiff_t>(i * each);
+  nb::list list;
+  for (const Keypoint& point :
+       placement.to_source(std::vector<Keypoint>(first, first + static_cast<std::ptrdiff_t>(each))))
+    for (const float value : {point.at.x, point.at.y, point.score})
+      list.append(static_cast<double>(value));
+  return list;
+}
+
+/// x and y of the corners of one detection; None of upright boxes.
+nb::object corners_of(const Decoded& found, std::size_t i, const Placement& placement) {
+  if (found.rotated.empty()) return nb::none();
+  nb::list list;
+  for (const Point& at : corners(found.rotated[i])) {
+    const Point corner = placement.to_source(at);
+    list.append(static_cast<double>(corner.x));
+    list.append(static_cast<double>(corner.y));
+  }
+  return list;
+}
+
+// [(class, score, what results of COCO have of the object)], best first, in pixels of the image.
 nb::list find(PresetRun& self, nb::handle outputs, const Placement& placement, bool has_masks) {
   const std::vector<Tensor> given = outputs_from(outputs);
   std::vector<Detection> found;
@@ -147,13 +190,28 @@ nb::list find(PresetRun& self, nb::handle outputs, const Placement& placement, b
     return run_texts(self);
   }));
   nb::list list;
+  for (const ClassScore& seen : self.found.classes)
+    list.append(nb::make_tuple(seen.label, static_cast<double>(seen.score), nb::dict()));
   for (std::size_t i = 0; i < found.size(); ++i) {
     const CocoBox box = coco_box(found[i].box);
-    list.append(nb::make_tuple(found[i].label, static_cast<double>(found[i].score),
-                               nb::make_tuple(box.x, box.y, box.width, box.height),
-                               has_masks ? nb::object(str_of(runs[i])) : nb::none()));
+    nb::dict more;
+    more["bbox"] = nb::make_tuple(box.x, box.y, box.width, box.height);
+    if (has_masks) more["counts"] = str_of(runs[i]);
+    if (nb::object points = points_of(self.found, i, placement); !points.is_none())
+      more["keypoints"] = points;
+    if (nb::object poly = corners_of(self.found, i, placement); !poly.is_none())
+      more["poly"] = poly;
+    list.append(nb::make_tuple(found[i].label, static_cast<double>(found[i].score), more));
   }
   return list;
+}
+
+void set_model(PresetRun& self, const ModelDescription& model) {
+  self.decoder.emplace(take(Decoder::create(model, self.preset.decode_for(model))));
+  const auto& outputs = self.decoder->description().outputs;
+  self.is_classifier = std::any_of(outputs.begin(), outputs.end(), [](const auto& output) {
+    return output.role == OutputRole::classification;
+  });
 }
 
 void bind_run(nb::module_& m) {
@@ -161,12 +219,8 @@ void bind_run(nb::module_& m) {
       .def("__init__", &make_run, nb::arg("preset"), nb::arg("conf").none(), nb::arg("iou").none(),
            nb::sig("def __init__(self, preset: str, conf: float | None, iou: float | None) -> "
                    "None"))
-      .def(
-          "set_model",
-          [](PresetRun& self, const ModelDescription& model) {
-            self.decoder.emplace(take(Decoder::create(model, self.preset.decode)));
-          },
-          nb::arg("model"), nb::sig("def set_model(self, model: ModelDescription) -> None"))
+      .def("set_model", &set_model, nb::arg("model"),
+           nb::sig("def set_model(self, model: ModelDescription) -> None"))
       .def_prop_ro(
           "class_count",
           [](const PresetRun& self) { return self.decoder ? self.decoder->class_count() : 0; },
@@ -176,7 +230,7 @@ void bind_run(nb::module_& m) {
                    "Placement"))
       .def("find", &find, nb::arg("outputs"), nb::arg("placement"), nb::arg("masks"),
            nb::sig("def find(self, outputs: Sequence[Any], placement: Placement, masks: bool) -> "
-                   "list[tuple[int, float, tuple[float, float, float, float], str | None]]"));
+                   "list[tuple[int, float, dict[str, Any]]]"));
 }
 
 }  // namespace

@@ -4,17 +4,19 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "commands/commands.h"
 #include "input/coco_files.h"
-#include "input/json_document.h"
 #include "input/val_model.h"
+#include "input/val_truth.h"
 #include "options/limit_options.h"
 #include "options/paths.h"
 #include "options/preset_options.h"
+#include "output/val_tables.h"
 #include "report.h"
 
 namespace halyard::tool {
@@ -24,129 +26,99 @@ struct ValOptions {
   std::string truth;
   std::string detections;
   bool has_masks = false;
+  bool has_keypoints = false;
+  bool has_rotated = false;
+  bool has_classes = false;
+  std::vector<double> sigmas;
   bool lists_classes = false;
   std::string json;
   std::string out;
   ModelRun model;
 };
 
-std::string shown(const std::optional<double>& value) {
-  return value ? fmt::format("{:.4f}", *value) : "-";
-}
-
-std::string name_of(const CocoCategory& category) {
-  return category.name.empty() ? fmt::format("category {}", category.id) : category.name;
-}
-
-/// The scores of boxes or of masks.
-struct Table {
-  bool has_masks = false;
-  std::size_t detections = 0;
-  std::size_t left_out = 0;
-  CocoScores scores;
+/// The kind of the option that was given, with its name, or null.
+struct Asked {
+  CocoKind kind = CocoKind::boxes;
+  const char* option = nullptr;
+  const char* what = "";
 };
 
-Result<Table> measure(const CocoTruth& truth, const CocoResults& results, bool has_masks) {
-  HALYARD_TRY(auto scores, evaluate_coco(truth, results.objects, has_masks));
-  return Table{has_masks, results.objects.size(), results.left_out, std::move(scores)};
+Asked asked(const ValOptions& options) {
+  if (options.has_masks) return {CocoKind::masks, "--masks", "masks"};
+  if (options.has_keypoints) return {CocoKind::keypoints, "--keypoints", "keypoints"};
+  if (options.has_rotated) return {CocoKind::rotated_boxes, "--rotated", "rotated boxes"};
+  if (options.has_classes) return {CocoKind::classes, "--classes", "classes of images"};
+  return {};
 }
 
-void print_table(const ValOptions& options, const CocoTruth& truth, const Table& table) {
-  print_line(fmt::format("{}: {} images, {} annotations of {} categories, {} detections",
-                         table.has_masks ? "masks" : "boxes", truth.images.size(),
-                         truth.objects.size(), truth.categories.size(), table.detections));
-  if (table.left_out != 0)
-    print_line(fmt::format("{} detections of other categories are left out", table.left_out));
-  for (const CocoMetric& metric : table.scores.summary)
-    print_line(fmt::format("{:<10} {:>7}  {}", metric.name, shown(metric.value), metric.meaning));
-  if (!options.lists_classes) return;
-  for (std::size_t i = 0; i < truth.categories.size(); ++i)
-    print_line(fmt::format("  {:<24} {:>7}", name_of(truth.categories[i]),
-                           shown(table.scores.category_ap[i])));
-}
-
-using Json = nlohmann::ordered_json;
-
-Json table_json(const CocoTruth& truth, const Table& table) {
-  const auto number = [](const std::optional<double>& v) { return v ? Json(*v) : Json(nullptr); };
-  Json document;
-  document["kind"] = table.has_masks ? "masks" : "boxes";
-  document["images"] = truth.images.size();
-  document["annotations"] = truth.objects.size();
-  document["detections"] = table.detections;
-  document["left_out"] = table.left_out;
-  for (const CocoMetric& metric : table.scores.summary)
-    document["summary"][metric.name] = number(metric.value);
-  document["categories"] = Json::array();
-  for (std::size_t i = 0; i < truth.categories.size(); ++i) {
-    const CocoCategory& category = truth.categories[i];
-    document["categories"].push_back({{"id", category.id},
-                                      {"name", category.name},
-                                      {"AP", number(table.scores.category_ap[i])}});
-  }
-  return document;
-}
-
-/// If both boxes and masks were measured, the masks are a member of the document.
-Status write_tables(const std::string& path, const CocoTruth& truth,
-                    std::span<const Table> tables) {
-  Json document = json_document(table_json(truth, tables[0]));
-  if (tables.size() > 1) document["masks"] = table_json(truth, tables[1]);
-  HALYARD_TRY(auto file, open_output(path));
-  // Escapes control characters, because a terminal may show the text. The JSON keeps its meaning.
-  const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace);
-  HALYARD_RETURN_IF_ERROR(file.write(printable_lines(text) + "\n"));
-  return file.commit();
-}
-
-int show(const ValOptions& options, const CocoTruth& truth, std::span<const Table> tables) {
+int show(const ValOptions& options, std::span<const ValTable> tables) {
   if (options.json != "-")
-    for (const Table& table : tables)
-      print_table(options, truth, table);
+    for (const ValTable& table : tables)
+      print_table(table, options.lists_classes);
   if (options.json.empty()) return exit_ok;
-  const auto written = write_tables(options.json, truth, tables);
+  const auto written = write_tables(options.json, tables);
   return written ? exit_ok : report("--json " + options.json, written.error());
 }
 
-int val_detections(const ValOptions& options) {
-  const auto truth = read_truth(options.truth, options.has_masks);
+int val_detections(const ValOptions& options, const ValTruth& file) {
+  const CocoKind kind = asked(options).kind;
+  const auto truth = file.read(kind);
   if (!truth) return report("--gt " + options.truth, truth.error());
-  const auto results = read_results(options.detections, *truth, options.has_masks);
+  const auto results = read_results(options.detections, *truth, kind);
   if (!results) return report("--detections " + options.detections, results.error());
-  const auto table = measure(*truth, *results, options.has_masks);
+  const auto table = measure(*truth, *results, kind);
   if (!table) return report("--detections " + options.detections, table.error());
-  return show(options, *truth, {&*table, 1});
+  return show(options, {&*table, 1});
 }
 
-int val_model(const ValOptions& options) {
-  const auto truth = read_truth(options.truth, false);
-  if (!truth) return report("--gt " + options.truth, truth.error());
+bool has_kind(const CocoTruth& truth, CocoKind kind) {
+  if (kind == CocoKind::masks) return truth.has_segmentations;
+  if (kind == CocoKind::keypoints) return truth.has_keypoints;
+  return kind == CocoKind::rotated_boxes && truth.has_rotated_boxes;
+}
+
+/// Ground truths of the kinds to measure of a model: classes; or boxes, and what the model gives
+/// beside them, if it was asked for or the ground truth has it. Reports its own errors; empty on
+/// failure.
+std::vector<std::pair<CocoKind, CocoTruth>> truths_for(const ValOptions& options,
+                                                       const ValTruth& file, CocoKind given) {
+  const Asked wanted = asked(options);
+  if (wanted.option != nullptr && wanted.kind != given)
+    return report(wanted.option,
+                  fmt::format("{} gives no {}", options.model.detector.model, wanted.what)),
+           std::vector<std::pair<CocoKind, CocoTruth>>();
+  std::vector<std::pair<CocoKind, CocoTruth>> out;
+  const auto add = [&](CocoKind kind) {
+    auto truth = file.read(kind);
+    if (!truth) return report("--gt " + options.truth, truth.error()), out.clear(), false;
+    out.emplace_back(kind, *std::move(truth));
+    return true;
+  };
+  const CocoKind first = given == CocoKind::classes ? given : CocoKind::boxes;
+  if (!add(first) || given == first) return out;
+  if (wanted.option != nullptr || has_kind(out[0].second, given)) add(given);
+  return out;
+}
+
+int val_model(const ValOptions& options, const ValTruth& file) {
   auto model = open_preset_model(options.model);
   if (!model) return exit_failure;
-  if (options.has_masks && !gives_masks(*model))
-    return report("--masks", options.model.detector.model + " gives no masks");
-  const bool has_masks = options.has_masks || (gives_masks(*model) && truth->has_segmentations);
-  CocoTruth masks;
-  if (has_masks) {
-    auto read = read_truth(options.truth, true);
-    if (!read) return report("--gt " + options.truth, read.error());
-    masks = *std::move(read);
-  } else {
-    model->mask_rule.reset();
-  }
-  auto results = find_objects(options.model, *model, *truth);
+  auto truths = truths_for(options, file, kind_of(*model));
+  if (truths.empty()) return exit_failure;
+  if (truths.back().first != CocoKind::masks) model->mask_rule.reset();
+  auto results = find_objects(options.model, *model, truths[0].second);
   if (!results) return exit_failure;
   if (!options.out.empty())
-    if (auto written = write_results(options.out, *truth, *results); !written)
+    if (auto written = write_results(options.out, truths[0].second, *results, kind_of(*model));
+        !written)
       return report("--out " + options.out, written.error());
-  std::vector<Table> tables;
-  for (const bool of_masks : {false, true}) {
-    if (of_masks && !has_masks) continue;
-    auto table = measure(of_masks ? masks : *truth, *results, of_masks);
+  std::vector<ValTable> tables;
+  for (auto& [kind, truth] : truths) {
+    auto table = measure(std::move(truth), *results, kind);
     if (!table) return report("--gt " + options.truth, table.error());
     tables.push_back(*std::move(table));
   }
-  return show(options, *truth, tables);
+  return show(options, tables);
 }
 
 int check_paths(const ValOptions& options) {
@@ -163,18 +135,27 @@ int check_paths(const ValOptions& options) {
       .run();
 }
 
-int val(const ValOptions& options) {
+int val(ValOptions options) {
   const bool has_model = !options.model.detector.model.empty();
   if (has_model == !options.detections.empty())
     return report_usage("command line", "needs one of --detections and --model");
   if (const int code = check_paths(options); code != exit_ok) return code;
-  return has_model ? val_model(options) : val_detections(options);
+  const auto truth = ValTruth::open(options.truth, options.sigmas);
+  if (!truth) return report("--gt " + options.truth, truth.error());
+  if (truth->is_folder() && options.model.images.empty()) options.model.images = options.truth;
+  return has_model ? val_model(options, *truth) : val_detections(options, *truth);
 }
 
 constexpr const char* val_examples =
-    "Twelve numbers of COCO's protocol, as pycocotools gives them; - where there is nothing to\n"
-    "measure on. --masks compares segmentations instead of boxes: polygons and runs in the ground\n"
-    "truth, runs in the detections, whose own area decides whether they are small.\n"
+    "The numbers of COCO's protocol, as pycocotools gives them; - where there is nothing to "
+    "measure\n"
+    "on. Compared are boxes, or instead of them\n"
+    "  --masks      segmentations: polygons and runs in the ground truth, runs in the detections\n"
+    "  --keypoints  by the similarity of keypoints (OKS), with the sigmas of the ground truth\n"
+    "  --rotated    rotated boxes (rbox or poly), by the exact IoU\n"
+    "  --classes    classes of whole images: top-1 and top-5\n"
+    "A model is measured in boxes and in what it gives beside them, where the ground truth has "
+    "it.\n"
     "\n"
     "A model is run by the rules of a preset, ultralytics-val unless another is named; other "
     "options\n"
@@ -184,7 +165,8 @@ constexpr const char* val_examples =
     "\n"
     "Examples:\n"
     "  halyard val --gt instances_val2017.json --detections results.json --by-class\n"
-    "  halyard val --gt instances_val2017.json --model yolov8n.onnx --images val2017 --json -";
+    "  halyard val --gt instances_val2017.json --model yolov8n.onnx --images val2017 --json -\n"
+    "  halyard val --gt imagenet/val --model yolov8n-cls.onnx    # a folder for each class";
 
 void add_model_options(CLI::App& sub, ModelRun& model) {
   DetectorOptions& detector = model.detector;
@@ -198,18 +180,36 @@ void add_model_options(CLI::App& sub, ModelRun& model) {
   sub.add_flag("-q,--quiet", model.is_quiet, "No progress bar");
 }
 
+void add_kind_options(CLI::App& sub, ValOptions& options) {
+  sub.add_flag(
+      "--masks", options.has_masks,
+      "Compare segmentations: of --detections instead of boxes; of a model beside them (default "
+      "where it gives masks and every annotation has a segmentation)");
+  sub.add_flag("--keypoints", options.has_keypoints,
+               "The same of keypoints (default of a model: where an annotation has some)")
+      ->excludes("--masks");
+  sub.add_option("--sigmas", options.sigmas,
+                 "Deviations of keypoints: one for all, or one for each; default: the ground "
+                 "truth's, COCO's for 17 keypoints, else 1/n")
+      ->check(CLI::PositiveNumber);
+  sub.add_flag("--rotated", options.has_rotated,
+               "The same of rotated boxes (default of a model: where every annotation has one)")
+      ->excludes("--masks", "--keypoints");
+  sub.add_flag("--classes", options.has_classes, "Compare classes of whole images instead")
+      ->excludes("--masks", "--keypoints", "--rotated");
+}
+
 }  // namespace
 
 void add_val(CLI::App& app, Action& action) {
   auto options = std::make_shared<ValOptions>();
   CLI::App* sub = app.add_subcommand("val", "Average precision against a ground truth (COCO)");
   sub->footer(val_examples);
-  sub->add_option("--gt", options->truth, "Ground truth: instances in COCO's format")->required();
+  sub->add_option("--gt", options->truth,
+                  "Ground truth: instances in COCO's format; or a folder with one for each class")
+      ->required();
   sub->add_option("--detections", options->detections, "Detections: results in COCO's format");
-  sub->add_flag(
-      "--masks", options->has_masks,
-      "Compare segmentations: of --detections instead of boxes; of a model beside them (default "
-      "where it gives masks and every annotation has a segmentation)");
+  add_kind_options(*sub, *options);
   add_model_options(*sub, options->model);
   add_limit_options(*sub);
   sub->add_option("--out", options->out,

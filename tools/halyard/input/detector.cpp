@@ -15,10 +15,12 @@ namespace halyard::tool {
 namespace {
 
 Result<Decoder> make_decoder(const Engine& engine, const DetectorOptions& options) {
-  if (options.config.empty()) return decoder_for(engine, options.preset.decode);
-  HALYARD_TRY(auto description, ModelDescription::from_file(options.config));
+  HALYARD_TRY(auto description, options.config.empty()
+                                    ? infer_description(metadata_of(engine))
+                                    : ModelDescription::from_file(options.config));
   if (description.input == Size{}) description.input = engine.input_size();
-  return Decoder::create(std::move(description), options.preset.decode);
+  const DecodeOptions rules = options.preset.decode_for(description);
+  return Decoder::create(std::move(description), rules);
 }
 
 Status check_engine(const Engine& engine) {
@@ -108,10 +110,21 @@ std::optional<PipelineModel> open_model(const DetectorOptions& options) {
   return out;
 }
 
+CocoKind kind_of(const PipelineModel& model) noexcept {
+  const ModelDescription& description = model.decoder->description();
+  const auto has = [&](OutputRole role) {
+    return std::any_of(description.outputs.begin(), description.outputs.end(),
+                       [&](const auto& o) { return o.role == role; });
+  };
+  if (has(OutputRole::classification)) return CocoKind::classes;
+  if (has(OutputRole::prototypes)) return CocoKind::masks;
+  if (description.keypoints || has(OutputRole::keypoints)) return CocoKind::keypoints;
+  const bool is_rotated = description.task == Task::obb || has(OutputRole::angles);
+  return is_rotated ? CocoKind::rotated_boxes : CocoKind::boxes;
+}
+
 bool gives_masks(const PipelineModel& model) noexcept {
-  const auto& outputs = model.decoder->description().outputs;
-  return std::any_of(outputs.begin(), outputs.end(),
-                     [](const auto& o) { return o.role == OutputRole::prototypes; });
+  return kind_of(model) == CocoKind::masks;
 }
 
 }  // namespace halyard::tool

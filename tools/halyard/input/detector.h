@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "halyard/evaluate.h"
 #include "halyard/model.h"
 #include "halyard/pipeline.h"
 #include "halyard/preset.h"
@@ -45,6 +46,9 @@ Result<PipelineModel> load_model(const DetectorOptions& options);
 /// failure.
 std::optional<PipelineModel> open_model(const DetectorOptions& options);
 
+/// What the model finds: classes of the image; or masks, keypoints or rotated boxes beside boxes;
+/// or boxes alone.
+CocoKind kind_of(const PipelineModel& model) noexcept;
 /// Whether the model has instance masks.
 bool gives_masks(const PipelineModel& model) noexcept;
 

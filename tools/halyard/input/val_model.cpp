@@ -39,8 +39,36 @@ Status check_size(const CocoImage& image, const Frame& frame) {
 
 using CategoryPlaces = std::vector<std::optional<std::size_t>>;
 
+/// The head's other data of a detection, in pixels of the upright image.
+void add_shapes(const ModelResult& found, std::size_t i, CocoObject& object) {
+  const std::size_t each = found.decoded.keypoints_each;
+  const auto first = found.decoded.keypoints.begin() + static_cast<std::ptrdiff_t>(i * each);
+  for (const Keypoint& point : found.placement.to_source(
+           std::vector<Keypoint>(first, first + static_cast<std::ptrdiff_t>(each))))
+    object.keypoints.push_back({{point.at.x, point.at.y}, point.score});
+  if (found.decoded.rotated.empty()) return;
+  const auto at = corners(found.decoded.rotated[i]);
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    const Point corner = found.placement.to_source(at[k]);
+    object.corners[k] = {corner.x, corner.y};
+  }
+}
+
+void add_classes(const ModelResult& found, std::size_t image, const CategoryPlaces& places,
+                 CocoResults& results) {
+  for (const ClassScore& seen : found.decoded.classes) {
+    const auto label = static_cast<std::size_t>(seen.label);
+    CocoObject& object = results.objects.emplace_back();
+    object.image = image;
+    object.score = static_cast<double>(seen.score);
+    object.category =
+        label < places.size() ? places[label].value_or(object.no_category) : object.no_category;
+  }
+}
+
 Status add_found(const ModelResult& found, std::size_t image, const CategoryPlaces& places,
                  CocoResults& results) {
+  add_classes(found, image, places, results);
   for (std::size_t i = 0; i < found.detections.size(); ++i) {
     const Detection& d = found.detections[i];
     const auto label = static_cast<std::size_t>(d.label);
@@ -53,6 +81,7 @@ Status add_found(const ModelResult& found, std::size_t image, const CategoryPlac
     object.category = *places[label];
     object.score = static_cast<double>(d.score);
     object.box = coco_box(d.box);
+    add_shapes(found, i, object);
     if (!found.masks.empty())
       HALYARD_RETURN_IF_ERROR(rle_encode(found.masks[i], found.masks.frame(), object.mask));
   }
@@ -168,18 +197,23 @@ std::optional<CocoResults> find_objects(const ModelRun& run, const PipelineModel
   return ModelVal(run, truth, *places).execute(model);
 }
 
-Status write_results(const std::string& path, const CocoTruth& truth, const CocoResults& results) {
+Status write_results(const std::string& path, const CocoTruth& truth, const CocoResults& results,
+                     CocoKind kind) {
   HALYARD_TRY(auto file, open_output(path));
   const char* before = "[\n";
   for (const CocoObject& o : results.objects) {
-    CocoResult result{truth.images[o.image].id, truth.categories[o.category].id, o.box, o.score};
+    if (o.category == CocoObject::no_category) continue;
+    CocoResult result{truth.images[o.image].id, truth.categories[o.category].id, {}, o.score};
+    if (kind != CocoKind::classes) result.box = o.box;
+    result.keypoints = o.keypoints;
+    if (kind == CocoKind::rotated_boxes) result.corners.assign(o.corners.begin(), o.corners.end());
     if (!o.mask.counts.empty()) {
       HALYARD_TRY(result.mask, rle_to_string(o.mask));
       result.size = o.mask.size;
     }
     HALYARD_RETURN_IF_ERROR(file.write(std::exchange(before, ",\n") + to_json(result)));
   }
-  HALYARD_RETURN_IF_ERROR(file.write(results.objects.empty() ? "[]\n" : "\n]\n"));
+  HALYARD_RETURN_IF_ERROR(file.write(before[0] == '[' ? "[]\n" : "\n]\n"));
   return file.commit();
 }
 

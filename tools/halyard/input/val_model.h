@@ -26,13 +26,15 @@ Result<std::vector<std::optional<std::size_t>>> match_labels(
 /// Opens the model with the preset applied. Reports its own errors. Nullopt on failure.
 std::optional<PipelineModel> open_preset_model(const ModelRun& run);
 
-/// Finds boxes, and masks if the model has a mask_rule; areas are those of the boxes. Reports its
-/// own errors, with the option or image. Nullopt on failure or interrupt.
+/// Finds boxes with what the model gives beside them, masks if it has a mask_rule; or classes of
+/// images. Reports its own errors, with the option or image. Nullopt on failure or interrupt.
 std::optional<CocoResults> find_objects(const ModelRun& run, const PipelineModel& model,
                                         const CocoTruth& truth);
 
 /// A results file: [{"image_id", "category_id", "bbox", "score"}, ...], with masks also
-/// "segmentation" as pycocotools writes it. Errors: as OutputFile.
-Status write_results(const std::string& path, const CocoTruth& truth, const CocoResults& results);
+/// "segmentation" as pycocotools writes it, and "keypoints"; with rotated boxes "poly"; of classes
+/// without "bbox", and only those of the ground truth. Errors: as OutputFile.
+Status write_results(const std::string& path, const CocoTruth& truth, const CocoResults& results,
+                     CocoKind kind);
 
 }  // namespace halyard::tool

@@ -22,7 +22,10 @@ CocoResult result_of(const FrameRecord& record, const FrameObject& seen) {
   out.mask = seen.mask;
   out.file = record.source;
   out.track = seen.track;
-  out.keypoints = seen.keypoints;
+  for (const Keypoint& point : seen.keypoints)
+    out.keypoints.push_back({{point.at.x, point.at.y}, point.score});
+  for (const Point& corner : seen.corners)
+    out.corners.push_back({corner.x, corner.y});
   return out;
 }
 
@@ -30,10 +33,11 @@ CocoResult result_of(const FrameRecord& record, const FrameObject& seen) {
 
 std::string to_json(const CocoResult& result) {
   using Json = nlohmann::json;
-  std::string text = fmt::format(
-      "{{\"image_id\": {}, \"category_id\": {}, \"bbox\": [{}, {}, {}, {}], \"score\": {}",
-      result.image, result.category, result.box.x, result.box.y, result.box.width,
-      result.box.height, result.score);
+  std::string text =
+      fmt::format("{{\"image_id\": {}, \"category_id\": {}", result.image, result.category);
+  if (const auto& box = result.box)
+    text += fmt::format(", \"bbox\": [{}, {}, {}, {}]", box->x, box->y, box->width, box->height);
+  text += fmt::format(", \"score\": {}", result.score);
   if (!result.mask.empty()) {
     // The characters are '0' to 'o', which include the backslash, so the text is escaped.
     text += fmt::format(", \"segmentation\": {{\"size\": [{}, {}], \"counts\": {}}}",
@@ -41,9 +45,15 @@ std::string to_json(const CocoResult& result) {
   }
   if (!result.keypoints.empty()) {
     const char* before = ", \"keypoints\": [";
-    for (const Keypoint& point : result.keypoints)
+    for (const CocoKeypoint& point : result.keypoints)
       text += fmt::format("{}{}, {}, {}", std::exchange(before, ", "), point.at.x, point.at.y,
-                          point.score);
+                          point.visibility);
+    text += "]";
+  }
+  if (!result.corners.empty()) {
+    const char* before = ", \"poly\": [";
+    for (const CocoPoint& corner : result.corners)
+      text += fmt::format("{}{}, {}", std::exchange(before, ", "), corner.x, corner.y);
     text += "]";
   }
   if (result.track) text += fmt::format(", \"track_id\": {}", *result.track);
@@ -56,7 +66,7 @@ std::string to_json(const CocoResult& result) {
 
 Result<CocoIds> CocoIds::from_truth(const std::string& path,
                                     const std::vector<std::string>& labels) {
-  HALYARD_TRY(const auto truth, read_truth(path, false));
+  HALYARD_TRY(const auto truth, read_truth(path, CocoKind::boxes));
   HALYARD_TRY(const auto places, match_labels(labels, truth.categories));
   CocoIds ids;
   ids.has_truth_ = true;
@@ -107,6 +117,13 @@ Status CocoWriter::add(const FrameRecord& record) {
     CocoResult result = result_of(record, seen);
     result.image = image;
     result.category = *category;
+    text += (text.empty() ? "" : ",\n") + to_json(result);
+  }
+  for (const auto& [label, score] : record.classes) {
+    const auto category = ids_.category(label);
+    if (!category) continue;
+    CocoResult result{image, *category, {}, static_cast<double>(score)};
+    result.file = record.source;
     text += (text.empty() ? "" : ",\n") + to_json(result);
   }
   return file_.add(text);

@@ -19,16 +19,17 @@ namespace halyard::tool {
 struct CocoResult {
   std::int64_t image = 0;
   std::int64_t category = 0;
-  CocoBox box;
+  std::optional<CocoBox> box = {};
   double score = 0;
   Size size = {};         ///< of the image; used with a mask
   std::string mask = {};  ///< runs as COCO writes them; empty: none
   std::string file = {};  ///< of the image; empty: not written
   std::optional<std::uint64_t> track = {};
-  std::vector<Keypoint> keypoints = {};
+  std::vector<CocoKeypoint> keypoints = {};
+  std::vector<CocoPoint> corners = {};
 };
-/// {"image_id", "category_id", "bbox", "score"}, and if present "segmentation", "keypoints",
-/// "track_id", "file_name"; on one line.
+/// {"image_id", "category_id", "score"}, and if present "bbox", "segmentation", "keypoints", "poly"
+/// (x and y of four corners), "track_id", "file_name"; on one line.
 std::string to_json(const CocoResult& result);
 
 /// The ids of images and classes in a results file.
