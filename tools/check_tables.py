@@ -89,6 +89,7 @@ PUBLIC_HEADERS = {
     "c/delegate": "capi", "c/image": "capi", "c/mask": "capi", "c/message": "capi",
     "c/negotiate": "capi", "c/pipeline": "capi", "c/pool": "capi", "c/system": "capi",
     "c/tensor": "capi", "c/tile": "capi", "c/topic": "capi", "c/track": "capi",
+    "c/video_codec": "capi",
 }
 
 # C headers: compiled as C11, and not in the C++ umbrella header.

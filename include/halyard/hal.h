@@ -20,3 +20,4 @@
 #include "halyard/c/tile.h"
 #include "halyard/c/topic.h"
 #include "halyard/c/track.h"
+#include "halyard/c/video_codec.h"

@@ -7,7 +7,7 @@ from . import _core  # isort: skip
 from . import (_boxes, _cameras, _detection, _detections, _devices, _enums, _errors, _evaluate,
                _frames, _image, _masks, _model, _overlay, _pickling, _pipeline, _pipeline_result,
                _pipeline_stats, _points, _result, _results, _tiling, _topics, _tracing, _tracking,
-               _wait_set)
+               _video_codecs, _wait_set)
 from ._boxes import *  # noqa: F403
 from ._cameras import *  # noqa: F403
 from ._core import *  # noqa: F403
@@ -33,13 +33,15 @@ from ._tiling import *  # noqa: F403
 from ._topics import *  # noqa: F403
 from ._tracing import *  # noqa: F403
 from ._tracking import *  # noqa: F403
+from ._video_codecs import *  # noqa: F403
 from ._wait_set import *  # noqa: F403
 
 # Everything public of the extension (names without an underscore) is exported from here, except
 # `open`, with which `from halyard import *` would hide Python's own.
 _modules = (_boxes, _cameras, _detection, _detections, _devices, _enums, _errors, _evaluate,
             _frames, _image, _masks, _model, _overlay, _pipeline, _pipeline_result,
-            _pipeline_stats, _result, _results, _tiling, _topics, _tracing, _tracking, _wait_set)
+            _pipeline_stats, _result, _results, _tiling, _topics, _tracing, _tracking,
+            _video_codecs, _wait_set)
 __all__ = sorted({"__version__", *(name for module in _modules for name in module.__all__),
                   *(name for name in vars(_core) if not name.startswith("_"))})
 

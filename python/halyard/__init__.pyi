@@ -159,6 +159,14 @@ from halyard._topics import Topic as Topic
 from halyard._tracing import Tracing as Tracing
 from halyard._tracing import span as span
 from halyard._tracking import Tracker as Tracker
+from halyard._video_codecs import DecodedFormat as DecodedFormat
+from halyard._video_codecs import DecodedImage as DecodedImage
+from halyard._video_codecs import VideoCodecInfo as VideoCodecInfo
+from halyard._video_codecs import VideoCodecStats as VideoCodecStats
+from halyard._video_codecs import VideoDecoder as VideoDecoder
+from halyard._video_codecs import VideoEncoder as VideoEncoder
+from halyard._video_codecs import VideoPacket as VideoPacket
+from halyard._video_codecs import video_codecs as video_codecs
 from halyard._wait_set import WaitSet as WaitSet
 
 __all__ = [
@@ -189,6 +197,8 @@ __all__ = [
     "DataError",
     "DctMethod",
     "DecodeLimits",
+    "DecodedFormat",
+    "DecodedImage",
     "Decoder",
     "DecoderType",
     "DecoderVersion",
@@ -269,6 +279,11 @@ __all__ = [
     "TrackInfo",
     "Tracker",
     "UnsupportedError",
+    "VideoCodecInfo",
+    "VideoCodecStats",
+    "VideoDecoder",
+    "VideoEncoder",
+    "VideoPacket",
     "WaitSet",
     "WaitTimeoutError",
     "__version__",
@@ -317,4 +332,5 @@ __all__ = [
     "tile_grid",
     "val",
     "version",
+    "video_codecs",
 ]

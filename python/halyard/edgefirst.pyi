@@ -41,6 +41,8 @@ from halyard import CudaMap as CudaMap
 from halyard import DataError as DataError
 from halyard import DctMethod as DctMethod
 from halyard import DecodeLimits as DecodeLimits
+from halyard import DecodedFormat as DecodedFormat
+from halyard import DecodedImage as DecodedImage
 from halyard import DecoderType as DecoderType
 from halyard import DecoderVersion as DecoderVersion
 from halyard import DepthImage as DepthImage
@@ -116,6 +118,11 @@ from halyard import Tracing as Tracing
 from halyard import TrackInfo as TrackInfo
 from halyard import Tracker as Tracker
 from halyard import UnsupportedError as UnsupportedError
+from halyard import VideoCodecInfo as VideoCodecInfo
+from halyard import VideoCodecStats as VideoCodecStats
+from halyard import VideoDecoder as VideoDecoder
+from halyard import VideoEncoder as VideoEncoder
+from halyard import VideoPacket as VideoPacket
 from halyard import WaitSet as WaitSet
 from halyard import WaitTimeoutError as WaitTimeoutError
 from halyard import align_width_for_gpu_pitch as align_width_for_gpu_pitch
@@ -158,6 +165,7 @@ from halyard import span as span
 from halyard import tile_grid as tile_grid
 from halyard import val as val
 from halyard import version as version
+from halyard import video_codecs as video_codecs
 Tensor = _core._ReferenceTensor
 Decoder = _core._ReferenceDecoder
 

@@ -142,6 +142,7 @@ void bind_evaluate(nb::module_& m);
 void bind_overlay(nb::module_& m);
 void bind_frames(nb::module_& m);
 void bind_cameras(nb::module_& m);
+void bind_video_codecs(nb::module_& m);
 void bind_pipeline(nb::module_& m);
 void bind_outputs(nb::module_& m);
 void bind_decoder(nb::module_& m);

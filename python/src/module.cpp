@@ -50,6 +50,7 @@ void bind_work(nanobind::module_& m) {
   py::bind_overlay(m);
   py::bind_frames(m);
   py::bind_cameras(m);
+  py::bind_video_codecs(m);
   py::bind_pipeline(m);
 }
 

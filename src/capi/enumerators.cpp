@@ -14,6 +14,7 @@
 #include "halyard/c/negotiate.h"
 #include "halyard/c/pipeline.h"
 #include "halyard/c/tile.h"
+#include "halyard/c/video_codec.h"
 #include "halyard/camera.h"
 #include "halyard/compat/decode.h"
 #include "halyard/hal.h"
@@ -21,6 +22,7 @@
 #include "halyard/negotiated_buffer.h"
 #include "halyard/pipeline.h"
 #include "halyard/tile_merge.h"
+#include "halyard/video_codec.h"
 
 namespace halyard::capi {
 namespace {
@@ -75,6 +77,8 @@ static_assert(mirrors<hal_rotation, Rotation>(
     "HAL_ROTATION_", {{"ROTATE90", "cw90"}, {"ROTATE180", "cw180"}, {"ROTATE270", "cw270"}}));
 static_assert(mirrors<hal_flip, Flip>("HAL_FLIP_"));
 static_assert(mirrors<hal_camera_transfer, CameraTransfer>("HAL_CAMERA_TRANSFER_"));
+static_assert(mirrors<hal_video_codec, VideoCodec>("HAL_VIDEO_CODEC_"));
+static_assert(mirrors<hal_encoder_memory, EncoderMemory>("HAL_ENCODER_MEMORY_"));
 static_assert(mirrors<hal_camera_control_kind, CameraControlKind>("HAL_CAMERA_CONTROL_KIND_"));
 static_assert(has_value(Fit::stretch, HAL_FIT_STRETCH) &&
               has_value(Fit::letterbox, HAL_FIT_LETTERBOX));

@@ -23,12 +23,14 @@ DEFAULTS = {"hal_tensor_pixel_format": "HAL_PIXEL_FORMAT_RGB",
 QUIET = {"hal_tensor_shape", "hal_tensor_map_data", "hal_tensor_map_data_const",
          "hal_tensor_map_shape", "hal_tensor_cuda_device_ptr", "hal_topic_name",
          "hal_message_tensor", "hal_message_data", "hal_buffer_heap", "hal_buffer_enforcement",
-         "hal_pipeline_label", "hal_pipeline_frame_path", "hal_pipeline_frame_error"}
+         "hal_pipeline_label", "hal_pipeline_frame_path", "hal_pipeline_frame_error",
+         "hal_video_packet_data"}
 # Fail with another errno: those of other systems, and these.
 FOREIGN = re.compile(r"hardware_buffer|iosurface|hal_delegate_open")
 OTHERWISE = {"hal_buffer_import": "(errno == EINVAL || errno == EBADMSG)"}
 # Give something although they get nothing.
-SUCCEEDS = {"hal_detect_box_list_new", "hal_pool_create", "hal_pipeline_new", "hal_camera_list"}
+SUCCEEDS = {"hal_detect_box_list_new", "hal_pool_create", "hal_pipeline_new", "hal_camera_list",
+            "hal_video_codec_list"}
 # Not called: what waits, or what changes the process for good.
 LEFT_OUT = set()
 

@@ -233,7 +233,7 @@ class Writer:
             return "NULL"
         if base == "FILE":
             return "below(4) ? sink : NULL"
-        if base == "hal_tensor" and stars == 2:
+        if base == "hal_tensor" and stars == 2 and "const" in kind:
             before.append(f"const hal_tensor* a{index}[ARRAY]; int i{index};")
             before.append(f"for (i{index} = 0; i{index} < ARRAY; ++i{index}) a{index}[i{index}] = "
                           "pick(&pool_hal_tensor, &pool_hal_plane_descriptor);")

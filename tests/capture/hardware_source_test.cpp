@@ -7,11 +7,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "capture/fake/fake_codec.h"
 #include "capture/media.h"
+#include "capture/rtsp_server.h"
 #include "capture/video.h"
 #include "halyard/capture.h"
 #include "halyard/log.h"
@@ -238,6 +242,59 @@ TEST_F(HardwareSource, one_that_goes_ends_the_video_with_an_error) {
     next = source.next();
   EXPECT_FAILS(next, Errc::device);
   EXPECT_FALSE(value_of(source.next()));
+}
+
+/// How many frames a server may send; the rest waits.
+class Gate {
+ public:
+  /// Opens it at the end of a test, before the server ends.
+  struct Opener {
+    Gate& gate;
+    ~Opener() { gate.open_to(SIZE_MAX); }
+  };
+  void open_to(std::size_t count) {
+    {
+      const std::lock_guard lock(mutex_);
+      count_ = count;
+    }
+    changed_.notify_all();
+  }
+  bool pass(std::size_t number) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return number < count_; });
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t count_ = 0;
+};
+
+// The server sends a frame when the image of the last has been read. FFmpeg gives a frame when it
+// sees the next one; the codec, which could take four, keeps none.
+TEST_F(HardwareSource, live_images_do_not_wait_for_later_packets) {
+  constexpr std::size_t at_once = 30;  // what FFmpeg may read to open the stream
+  constexpr std::size_t ahead = 1;
+  add(V4L2_PIX_FMT_H264);
+  const std::string path = video("clip.avi", {});
+  if (encoder_ == "mpeg4") GTEST_SKIP() << "this machine writes no H.264";
+  const auto units = test::access_units(path);
+  std::vector<test::AccessUnit> sent;
+  for (int n = 0; n < 4; ++n)
+    sent.insert(sent.end(), units.begin(), units.end());
+  Gate gate;
+  const test::RtspServer server(sent, {}, [&](std::size_t n) { return gate.pass(n); });
+  const Gate::Opener opener{gate};
+  gate.open_to(at_once);
+  auto source = value_of(FrameSource::open(server.address(), with("v4l2", milliseconds(2000))));
+  EXPECT_TRUE(source.is_live());
+  for (std::size_t n = 0; n + ahead < sent.size(); ++n) {
+    gate.open_to(std::max(at_once, n + 1 + ahead));
+    const auto frame = value_of(source.next());
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(value_at(frame->image), static_cast<int>(n + 1));
+  }
 }
 
 TEST_F(HardwareSource, limits_are_those_of_other_decoders) {

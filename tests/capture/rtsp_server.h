@@ -6,6 +6,7 @@
 #ifdef HALYARD_HAVE_FFMPEG
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,9 +44,12 @@ inline std::vector<AccessUnit> access_units(const std::string& path) {
 
 class RtspServer {
  public:
+  using MaySend = std::function<bool(std::size_t frame)>;
   /// Each connection gets all frames and is closed. With `password` it wants user "me" with it.
-  explicit RtspServer(std::vector<AccessUnit> frames, std::string password = {})
-      : frames_(std::move(frames)), password_(std::move(password)) {
+  /// `may_send` is called before each frame, and may wait; false ends the connection.
+  explicit RtspServer(std::vector<AccessUnit> frames, std::string password = {},
+                      MaySend may_send = {})
+      : frames_(std::move(frames)), password_(std::move(password)), may_send_(std::move(may_send)) {
     listener_.listen();
     thread_ = std::thread([this] { serve(); });
   }
@@ -117,6 +121,7 @@ class RtspServer {
   void send_frames(int peer) const {
     std::uint16_t sequence = 0;
     for (std::size_t frame = 0; frame < frames_.size(); ++frame) {
+      if (may_send_ && !may_send_(frame)) return;
       for (const std::string& unit : frames_[frame]) {
         const bool is_last = &unit == &frames_[frame].back();
         const auto time = static_cast<std::uint32_t>(90'000 + frame * 3600);  // 25 a second
@@ -139,6 +144,7 @@ class RtspServer {
 
   std::vector<AccessUnit> frames_;
   std::string password_;  // "me:word" in base64
+  MaySend may_send_;
   Listener listener_;
   std::atomic<int> plays_ = 0;
   std::atomic<bool> is_over_ = false;

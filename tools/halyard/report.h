@@ -21,7 +21,8 @@ inline constexpr int exit_interrupted = 130;
 /// passed if it can contain line feeds.
 std::string printable_lines(std::string_view text);
 
-/// "halyard: <what>: <detail>" on stderr; returns exit_failure. Thread-safe.
+/// "halyard: <what>: <detail>" on stderr, without the password of an address in `what`; returns
+/// exit_failure. Thread-safe.
 int report(std::string_view what, const Error& error);
 int report(std::string_view what, std::string_view detail);
 /// As report(), for a wrong command line; returns exit_usage.

@@ -5,16 +5,14 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
 #include "args.h"
 #include "bindings.h"
+#include "capture/captures.h"
 #include "enums.h"
 #include "fork_mutex.h"
 #include "halyard/drm.h"
@@ -66,24 +64,6 @@ nb::dict dict_of(const CameraFormat& format) {
   return out;
 }
 
-nb::dict dict_of(const CameraControl& control) {
-  nb::dict out;
-  out["name"] = str_of(control.name);
-  out["kind"] = str_of(to_string(control.kind));
-  put(out, "minimum", control.minimum);
-  put(out, "maximum", control.maximum);
-  put(out, "step", control.step);
-  put(out, "default", control.default_value);
-  put(out, "value", control.value);
-  put(out, "is_read_only", control.is_read_only);
-  put(out, "is_inactive", control.is_inactive);
-  nb::dict menu;
-  for (const auto& [value, text] : control.menu)
-    menu[nb::cast(value)] = str_of(text);
-  out["menu"] = menu;
-  return out;
-}
-
 template <class T>
 nb::list list_of(const std::vector<T>& items) {
   nb::list out;
@@ -103,7 +83,7 @@ nb::list all_cameras() {
     entry["bus"] = str_of(info.bus);
     put(entry, "is_multiplanar", info.is_multiplanar);
     entry["formats"] = list_of(info.formats);
-    entry["controls"] = list_of(info.controls);
+    entry["controls"] = controls_result(info.controls);
     entry["reason"] =
         info.usable ? nb::object(nb::none()) : nb::object(str_of(info.usable.error().message()));
     out.append(entry);
@@ -142,25 +122,10 @@ void open_camera(PyCamera* self, nb::handle source, const nb::dict& given) {
   self->camera = std::make_shared<Camera>(std::move(camera));
 }
 
-// Waits in slices, so that Ctrl-C is handled.
 nb::tuple next_camera_frame(PyCamera& self, double timeout_s) {
   const auto camera = opened(self);
-  constexpr milliseconds slice{50};
-  using Clock = std::chrono::steady_clock;
-  const bool is_endless = timeout_s < 0;
-  const double limited = std::min(timeout_s, 1e9);
-  if (std::isnan(timeout_s)) raise(Errc::invalid_argument, "timeout: must be a number");
-  auto frame = take(released_with_signals([&](auto is_cancelled) -> Result<CameraFrame> {
-    const std::lock_guard lock(self.mutex);
-    const auto end = Clock::now() + milliseconds(static_cast<std::int64_t>(limited * 1000));
-    for (;;) {
-      const auto left = std::chrono::ceil<milliseconds>(end - Clock::now());
-      auto got = camera->next(is_endless ? slice : std::clamp(left, milliseconds(0), slice));
-      if (got || is_cancelled()) return got;
-      const bool is_late = got.error().code == Errc::timeout || got.error().code == Errc::exhausted;
-      if (!is_late || (!is_endless && left <= slice)) return got;
-    }
-  }));
+  CameraFrame frame = wait_in_slices(self.mutex, timeout_s,
+                                     [&](milliseconds timeout) { return camera->next(timeout); });
   return nb::make_tuple(tensor_result(std::move(frame.image)), frame.sequence, frame.lost,
                         frame.timestamp.count());
 }
@@ -196,14 +161,7 @@ nb::dict stats_of(PyCamera& self) {
 
 void set_camera_control(PyCamera& self, nb::handle name, nb::handle value) {
   const auto camera = opened(self);
-  const std::string control = text_from(name, "name");
-  if (PyUnicode_Check(value.ptr()) != 0) {
-    const std::string entry = text_from(value, "value");
-    check(released([&] { return camera->set_control(control, std::string_view(entry)); }));
-    return;
-  }
-  const auto number = static_cast<std::int64_t>(int_from(value, "value"));
-  check(released([&] { return camera->set_control(control, number); }));
+  set_named_control(*camera, name, value);
 }
 
 }  // namespace
@@ -229,7 +187,7 @@ void bind_cameras(nb::module_& m) {
           "controls",
           [](PyCamera& self) {
             const auto camera = opened(self);
-            return list_of(take(released([&] { return camera->controls(); })));
+            return controls_result(take(released([&] { return camera->controls(); })));
           },
           nb::sig("def controls(self) -> list[dict[str, Any]]"))
       .def(

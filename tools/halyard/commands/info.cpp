@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard info: describes a file by its header; a video or folder by its first frame; a camera by
-// what it offers.
+// halyard info: describes a file by its header; a video or folder by its first frame; a camera or
+// hardware codec by what it offers.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -22,6 +22,7 @@
 #include "halyard/codec.h"
 #include "halyard/model.h"
 #include "halyard/npy.h"
+#include "halyard/video_codec.h"
 #include "input/input_file.h"
 #include "input/json_document.h"
 #include "options/limit_options.h"
@@ -181,6 +182,37 @@ Json describe(const CameraInfo& camera) {
   return out;
 }
 
+Json describe(const VideoCodecInfo& info) {
+  Json out;
+  out["type"] = "codec";
+  out["name"] = info.name;
+  out["driver"] = info.driver;
+  out["bus"] = info.bus;
+  out["api"] = info.is_multiplanar ? "multi-planar" : "single-planar";
+  out["direction"] = info.is_encoder ? "encodes" : "decodes";
+  out["codecs"] = Json::array();
+  for (const VideoCodecInfo::Coded& coded : info.coded) {
+    Json& each = out["codecs"].emplace_back();
+    each["codec"] = to_string(coded.codec);
+    each["fourcc"] = fourcc_to_string(coded.fourcc);
+    each["description"] = coded.description;
+    each["sizes"] = Json::array();
+    for (const CameraSize& size : coded.sizes)
+      each["sizes"].push_back(describe(size));
+  }
+  out["formats"] = Json::array();
+  for (const CameraFormat& format : info.raw)
+    out["formats"].push_back(describe(format));
+  return out;
+}
+
+/// A hardware codec that can be opened; nullopt: the node is none.
+std::optional<Json> describe_codec(const std::string& path) {
+  for (const VideoCodecInfo& info : list_video_codecs())
+    if (info.path == path && info.usable) return describe(info);
+  return std::nullopt;
+}
+
 bool is_array(std::span<const std::byte> file) {
   constexpr std::string_view magic = "\x93NUMPY";
   return file.size() >= magic.size() && std::memcmp(file.data(), magic.data(), magic.size()) == 0;
@@ -230,6 +262,7 @@ Result<Json> describe_file(const std::string& path) {
     const auto camera = camera_info(path);
     if (camera) return describe(*camera);
     if (camera.error().code != Errc::unsupported) return camera.error();
+    if (auto codec = describe_codec(path)) return *std::move(codec);
   }
   HALYARD_TRY(const auto file, read_input(path));
   return describe_bytes(file);
@@ -300,17 +333,18 @@ int show(const InfoCommand& command) {
 void add_info(CLI::App& app, Action& action) {
   auto command = std::make_shared<InfoCommand>();
   CLI::App* sub =
-      app.add_subcommand("info", "What an image, folder, video, camera, array or model is");
+      app.add_subcommand("info", "What an image, folder, video, camera, codec, array or model is");
   sub->footer(
-      "Of a folder, a video or a stream the first frame is decoded; a camera is asked what it\n"
-      "offers; of all else the header is read.\n"
+      "Of a folder, a video or a stream the first frame is decoded; a camera or a hardware codec\n"
+      "is asked what it offers; of all else the header is read.\n"
       "\n"
       "Examples:\n  halyard info photo.jpg clip/ harbour.mp4\n  halyard info yolov8n.onnx --json\n"
       "  halyard info /dev/video0\n"
       "  curl -s https://example.org/photo.webp | halyard info -");
-  sub->add_option("files", command->files,
-                  "Images, folders, videos, cameras (/dev/video0), arrays (.npy), models (.onnx, "
-                  ".tflite, .xml), or - for standard input")
+  sub->add_option(
+         "files", command->files,
+         "Images, folders, videos, cameras and hardware codecs (/dev/video0), arrays (.npy), "
+         "models (.onnx, .tflite, .xml), or - for standard input")
       ->required();
   sub->add_flag("--json", command->is_json, "JSON on standard output");
   add_limit_options(*sub);

@@ -3,13 +3,11 @@
 #include "halyard/camera.h"
 
 #include <algorithm>
-#include <chrono>
-#include <climits>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "capi/arguments.h"
+#include "capi/capture/captures.h"
 #include "capi/error.h"
 #include "capi/handles.h"
 #include "halyard/c/camera.h"
@@ -23,13 +21,6 @@ struct hal_camera {
 namespace halyard::capi {
 namespace {
 
-template <std::size_t size>
-void copy_cut(std::string_view text, char (&out)[size]) {
-  const std::size_t count = std::min(text.size(), size - 1);
-  std::memcpy(out, text.data(), count);
-  out[count] = '\0';
-}
-
 hal_camera_info info_to_c(const CameraInfo& info) {
   hal_camera_info out{};
   copy_cut(info.path, out.path);
@@ -40,27 +31,6 @@ hal_camera_info info_to_c(const CameraInfo& info) {
   out.is_usable = info.usable.has_value();
   if (!info.usable) copy_cut(info.usable.error().message(), out.reason);
   return out;
-}
-
-hal_camera_control control_to_c(const CameraControl& control) {
-  hal_camera_control out{.id = control.id,
-                         .name = {},
-                         .kind = static_cast<int>(control.kind),
-                         .minimum = control.minimum,
-                         .maximum = control.maximum,
-                         .step = control.step,
-                         .default_value = control.default_value,
-                         .value = control.value,
-                         .is_read_only = control.is_read_only,
-                         .is_inactive = control.is_inactive};
-  copy_cut(control.name, out.name);
-  return out;
-}
-
-template <class C>
-Status check_room(const C* out, std::size_t capacity) {
-  if (out == nullptr && capacity > 0) return null_argument("out: is NULL");
-  return aligned(out, "out");
 }
 
 hal_camera_size size_to_c(const CameraFormat& format, const CameraSize& size) {
@@ -124,19 +94,10 @@ Result<Camera*> camera_of(const hal_camera* handle) {
   return &const_cast<hal_camera*>(found)->camera;
 }
 
-template <class T>
-Status check_out(const T* out) {
-  if (out == nullptr) return null_argument("out: is NULL");
-  return aligned(out, "out");
-}
-
 Result<int> next_camera_frame(hal_camera* handle, std::int64_t timeout_ns, hal_camera_frame* out) {
   HALYARD_TRY(Camera* const camera, camera_of(handle));
   HALYARD_RETURN_IF_ERROR(check_out(out));
-  const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(
-      std::chrono::nanoseconds(std::max<std::int64_t>(timeout_ns, 0)));
-  HALYARD_TRY(CameraFrame frame,
-              camera->next(timeout_ns < 0 ? std::chrono::milliseconds(-1) : timeout));
+  HALYARD_TRY(CameraFrame frame, camera->next(timeout_from(timeout_ns)));
   *out = {.image = new hal_tensor{.tensor = std::move(frame.image)},
           .sequence = frame.sequence,
           .lost = frame.lost,
@@ -149,9 +110,7 @@ Result<int> list_controls_to_c(const hal_camera* handle, hal_camera_control* out
   HALYARD_TRY(const Camera* const camera, camera_of(handle));
   HALYARD_RETURN_IF_ERROR(check_room(out, capacity));
   HALYARD_TRY(const auto controls, camera->controls());
-  for (std::size_t i = 0; i < std::min(capacity, controls.size()); ++i)
-    out[i] = control_to_c(controls[i]);
-  return static_cast<int>(controls.size());
+  return put_controls(controls, out, capacity);
 }
 
 // Checks the arguments and calls `use` with the camera and the control's name.
