@@ -171,6 +171,11 @@ class Model(KindsTest):
                 self.assertGreater(boat[0], 0.25)
                 again = self.scores(files, option)
                 self.assertEqual(again["summary"], beside["summary"])
+                by_run = self.dir / "run.json"
+                self.succeed("run", "-q", "-m", HARBOUR / name, HARBOUR / "photo.jpg", "--preset",
+                             "ultralytics-val", "--coco", by_run, "--coco-gt", files[1])
+                again = self.scores(["--gt", files[1], "--detections", by_run], option)
+                self.assertEqual(again["summary"], beside["summary"])
 
     def test_what_a_model_does_not_give_is_refused(self):
         gt = self.write("truth.json", photo_truth())
@@ -200,6 +205,10 @@ class Model(KindsTest):
         got = self.scores(["--gt", gt, "--model", HARBOUR / "harbour_cls.onnx", "--images",
                            HARBOUR, "--out", out])
         self.assertEqual(len(self.read_json(out)), 5)
+        by_run = self.dir / "run.json"
+        self.succeed("run", "-q", "-m", HARBOUR / "harbour_cls.onnx", HARBOUR / "photo.jpg",
+                     "--preset", "ultralytics-val", "--coco", by_run, "--coco-gt", gt)
+        self.assertEqual(self.scores(["--gt", gt, "--detections", by_run], "--classes"), got)
         self.assertEqual(self.scores(["--gt", gt, "--detections", out], "--classes"), got)
 
 

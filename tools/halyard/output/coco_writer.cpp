@@ -66,7 +66,11 @@ std::string to_json(const CocoResult& result) {
 
 Result<CocoIds> CocoIds::from_truth(const std::string& path,
                                     const std::vector<std::string>& labels) {
-  HALYARD_TRY(const auto truth, read_truth(path, CocoKind::boxes));
+  auto read = read_truth(path, CocoKind::boxes);
+  // The classes of images have no boxes; ids are all that is needed here.
+  if (!read)
+    if (auto classes = read_truth(path, CocoKind::classes)) read = std::move(classes);
+  HALYARD_TRY(const auto truth, std::move(read));
   HALYARD_TRY(const auto places, match_labels(labels, truth.categories));
   CocoIds ids;
   ids.has_truth_ = true;
