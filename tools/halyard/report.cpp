@@ -21,16 +21,6 @@ void put(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) remember_failure(errno);
 }
 
-/// An address without its user and password; other text as it is.
-std::string without_user(std::string_view text) {
-  const std::size_t scheme = text.find("://");
-  if (scheme == std::string_view::npos) return std::string(text);
-  const std::size_t begin = scheme + 3;
-  const std::size_t at = text.substr(0, text.find('/', begin)).rfind('@');
-  if (at == std::string_view::npos || at < begin) return std::string(text);
-  return std::string(text.substr(0, begin)) + std::string(text.substr(at + 1));
-}
-
 /// The first `count` UTF-8 characters.
 std::string cut(const std::string& text, std::size_t count) {
   std::size_t end = 0;
@@ -53,6 +43,15 @@ std::string printable_lines(std::string_view text) {
     text.remove_prefix(end + 1);
   }
   return out;
+}
+
+std::string without_user(std::string_view text) {
+  const std::size_t scheme = text.find("://");
+  if (scheme == std::string_view::npos) return std::string(text);
+  const std::size_t begin = scheme + 3;
+  const std::size_t at = text.substr(0, text.find('/', begin)).rfind('@');
+  if (at == std::string_view::npos || at < begin) return std::string(text);
+  return std::string(text.substr(0, begin)) + std::string(text.substr(at + 1));
 }
 
 int report(std::string_view what, std::string_view detail) {

@@ -21,6 +21,9 @@ inline constexpr int exit_interrupted = 130;
 /// passed if it can contain line feeds.
 std::string printable_lines(std::string_view text);
 
+/// An address without its user and password; other text as it is.
+std::string without_user(std::string_view text);
+
 /// "halyard: <what>: <detail>" on stderr, without the password of an address in `what`; returns
 /// exit_failure. Thread-safe.
 int report(std::string_view what, const Error& error);

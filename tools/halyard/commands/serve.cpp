@@ -184,7 +184,7 @@ int serve(const ServeOptions& options) {
   auto model = open_model(detecting);
   if (!model) return exit_failure;
   auto source = open_live_input(options.reading.inputs, options.reading.source_options());
-  if (!source) return report(shown_name(options.reading.inputs[0]), source.error());
+  if (!source) return report(options.reading.inputs[0], source.error());
   const LiveSource shown{source->name, options.is_tracking, gives_masks(*model), model->labels};
   LiveControls controls;
   controls.score = model->decoder->options().score_threshold;

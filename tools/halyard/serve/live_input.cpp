@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "input/inputs.h"
+#include "report.h"
 
 namespace halyard::tool {
 namespace {
@@ -23,7 +24,7 @@ Result<PipelineSource> open_live_input(const std::vector<std::string>& paths,
                                        const FrameSourceOptions& reading) {
   if (paths.size() == 1) {
     HALYARD_TRY(auto source, PipelineSource::open(paths[0], reading));
-    source.name = shown_name(paths[0]);
+    source.name = without_user(paths[0]);
     return source;
   }
   if (std::any_of(paths.begin(), paths.end(), is_stream))
@@ -42,15 +43,6 @@ Result<PipelineSource> open_live_input(const std::vector<std::string>& paths,
   out.next = [inputs] { return inputs->next(); };
   out.cancel = [is_cancelled] { is_cancelled->store(true); };
   return out;
-}
-
-std::string shown_name(const std::string& input) {
-  const auto scheme = input.find("://");
-  if (scheme == std::string::npos) return input;
-  const auto begin = scheme + 3;
-  const auto at = input.substr(0, input.find('/', begin)).rfind('@');
-  return at == std::string::npos || at < begin ? input
-                                               : input.substr(0, begin) + input.substr(at + 1);
 }
 
 }  // namespace halyard::tool

@@ -15,7 +15,4 @@ namespace halyard::tool {
 Result<PipelineSource> open_live_input(const std::vector<std::string>& paths,
                                        const FrameSourceOptions& reading);
 
-/// An address without the user and password that it may have.
-std::string shown_name(const std::string& input);
-
 }  // namespace halyard::tool

@@ -11,7 +11,7 @@ namespace halyard::tool {
 
 struct StreamMessage {
   enum class Role : std::uint8_t {
-    whole,   ///< stands for itself: it replaces what a viewer has not begun to take
+    whole,   ///< complete by itself: it replaces what a viewer has not begun to take
     first,   ///< a viewer can begin here, after `head`
     follows  ///< of use only after the message before it
   };
