@@ -35,4 +35,15 @@ T guarded(T failed, F&& call) noexcept {
   return failed;
 }
 
+/// As guarded(): finds a pointer by `find()`, a Result, and calls `use` with what it points to. 0
+/// if both succeed, else -1.
+template <class Find, class F>
+int guarded_use(Find&& find, F&& use) noexcept {
+  return guarded<int>(-1, [&]() -> Result<int> {
+    HALYARD_TRY(auto* const found, std::forward<Find>(find)());
+    HALYARD_RETURN_IF_ERROR(std::forward<F>(use)(*found));
+    return 0;
+  });
+}
+
 }  // namespace halyard::capi

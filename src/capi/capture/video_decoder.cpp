@@ -87,11 +87,7 @@ hal_decoded_format decoded_format_to_c(const DecodedFormat& format) {
 // Calls `use` with the decoder; 0 if it succeeds.
 template <class F>
 int with_decoder(const hal_video_decoder* handle, F&& use) {
-  return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_TRY(VideoDecoder* const decoder, decoder_of(handle));
-    HALYARD_RETURN_IF_ERROR(use(*decoder));
-    return 0;
-  });
+  return guarded_use([&] { return decoder_of(handle); }, use);
 }
 
 }  // namespace

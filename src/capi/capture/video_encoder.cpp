@@ -81,11 +81,7 @@ Result<int> next_packet(const hal_video_encoder* handle, std::int64_t timeout_ns
 // Calls `use` with the encoder; 0 if it succeeds.
 template <class F>
 int with_encoder(const hal_video_encoder* handle, F&& use) {
-  return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_TRY(VideoEncoder* const encoder, encoder_of(handle));
-    HALYARD_RETURN_IF_ERROR(use(*encoder));
-    return 0;
-  });
+  return guarded_use([&] { return encoder_of(handle); }, use);
 }
 
 }  // namespace

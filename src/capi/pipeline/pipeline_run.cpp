@@ -42,11 +42,7 @@ Result<int> next(const hal_pipeline* pipeline, std::int64_t timeout_ns, hal_pipe
 
 template <class F>
 int run(const hal_pipeline* pipeline, F&& call) {
-  return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_TRY(Pipeline* const found, running(pipeline));
-    HALYARD_RETURN_IF_ERROR(call(*found));
-    return 0;
-  });
+  return guarded_use([&] { return running(pipeline); }, call);
 }
 
 template <std::size_t size>
