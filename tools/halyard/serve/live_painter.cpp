@@ -33,7 +33,10 @@ Result<LivePainter> LivePainter::create(LivePainterOptions options) {
   HALYARD_TRY(auto by_label, Overlay::create(drawing));
   drawing.color_by = ColorBy::track;
   HALYARD_TRY(auto by_track, Overlay::create(std::move(drawing)));
-  HALYARD_TRY(auto processor, Processor::create());
+  // A second thread would save less time than it spends on waiting for more work.
+  ProcessorOptions converting;
+  converting.threads = 1;
+  HALYARD_TRY(auto processor, Processor::create(converting));
   return LivePainter(std::move(options), std::move(processor), std::move(by_label),
                      std::move(by_track));
 }
