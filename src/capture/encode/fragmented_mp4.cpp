@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boxes of ISO/IEC 14496-12 that a player of fragments needs, field by field. Zeros are
-// reserved fields, and times and durations that the fragments have.
+// FFmpeg's muxer makes the initialization. It cannot make the fragments: one that comes before the
+// estimated end of the one before it gets that end as its time, also with `frag_discont`.
 #include "capture/encode/fragmented_mp4.h"
+
+#ifdef HALYARD_HAVE_FFMPEG
 
 #include <fmt/format.h>
 
 #include <initializer_list>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "base/text/format_error.h"
 #include "capture/encode/annex_b.h"
@@ -18,12 +20,7 @@ namespace {
 using Unit = std::span<const std::uint8_t>;
 
 constexpr std::uint32_t track_id = 1;
-constexpr std::uint32_t one = 0x10000;  // in 16.16
-constexpr std::size_t max_set_bytes = 0xFFFF;
-constexpr std::size_t max_sps = 31;
-constexpr std::size_t max_pps = 255;
-constexpr std::uint8_t first_high_profile = 100;  // avcC has four more bytes from it on
-constexpr std::size_t fragment_bytes = 108;       // moof, and the head of mdat
+constexpr std::size_t fragment_bytes = 108;  // moof, and the head of mdat
 
 /// Big-endian fields, in boxes that know their size when they end.
 class Boxes {
@@ -46,14 +43,9 @@ class Boxes {
     });
   }
 
-  void u8(std::uint32_t value) { bytes_.push_back(static_cast<char>(value & 0xFFU)); }
-  void u16(std::uint32_t value) {
-    u8(value >> 8U);
-    u8(value);
-  }
   void u32(std::uint32_t value) {
-    u16(value >> 16U);
-    u16(value);
+    for (unsigned shift = 32; shift != 0; shift -= 8)
+      bytes_.push_back(static_cast<char>(value >> (shift - 8) & 0xFFU));
   }
   void u64(std::uint64_t value) {
     u32(static_cast<std::uint32_t>(value >> 32U));
@@ -63,7 +55,6 @@ class Boxes {
     for (const std::uint32_t value : values)
       u32(value);
   }
-  void zeros(std::size_t count) { bytes_.append(count, '\0'); }
   void text(std::string_view value) { bytes_.append(value); }
   void bytes(Unit value) {
     bytes_.append(reinterpret_cast<const char*>(value.data()), value.size());
@@ -81,140 +72,48 @@ class Boxes {
   std::string bytes_;
 };
 
-struct ParameterSets {
-  std::vector<Unit> sps;
-  std::vector<Unit> pps;
-};
-
-Result<ParameterSets> parameter_sets_of(Unit stream) {
-  ParameterSets out;
-  for (Unit unit = next_unit(stream); !unit.empty(); unit = next_unit(stream)) {
-    if (unit.size() > max_set_bytes)
-      return fail(Errc::malformed, "video: a parameter set has more than 65535 bytes");
-    if (unit_type(unit) == H264Unit::sps) out.sps.push_back(unit);
-    if (unit_type(unit) == H264Unit::pps) out.pps.push_back(unit);
-  }
-  const auto is_there = [](const std::vector<Unit>& sets, std::size_t most) {
-    return !sets.empty() && sets.size() <= most;
+// The initialization segment of FFmpeg's muxer, which gets no sample.
+Result<std::string> initialization_of(const AVCodecParameters& parameters) {
+  const auto wrong = [](const char* what, int code) {
+    return ffmpeg_error(what, code, "initialization segment", Errc::os);
   };
-  constexpr std::size_t sps_head = 4;  // the type, profile, constraints and level
-  if (!is_there(out.sps, max_sps) || !is_there(out.pps, max_pps) || out.sps[0].size() < sps_head)
-    return fail(Errc::malformed, "video: the encoder gives no parameter sets of H.264");
+  AVFormatContext* context = nullptr;
+  const int made = ffmpeg().avformat_alloc_output_context2(&context, nullptr, "mp4", nullptr);
+  const OutputPtr muxer(context);
+  if (made < 0) return wrong("video: muxer cannot be created", made);
+  AVStream* const stream = ffmpeg().avformat_new_stream(muxer.get(), nullptr);
+  if (stream == nullptr || ffmpeg().avcodec_parameters_copy(stream->codecpar, &parameters) < 0)
+    return fail(Errc::no_memory, "video: stream cannot be allocated");
+  stream->time_base = {1, mp4_time_scale};
+  muxer->flags |= AVFMT_FLAG_BITEXACT;  // no version of FFmpeg
+  if (const int opened = ffmpeg().avio_open_dyn_buf(&muxer->pb); opened < 0)
+    return wrong("video: muxer cannot be created", opened);
+  AVDictionary* entries = nullptr;
+  ffmpeg().av_dict_set(&entries, "movflags", "empty_moov+default_base_moof", 0);
+  ffmpeg().av_dict_set(&entries, "use_editlist", "0", 0);
+  const int written = ffmpeg().avformat_write_header(muxer.get(), &entries);
+  ffmpeg().av_dict_free(&entries);
+  std::uint8_t* bytes = nullptr;
+  const int size = ffmpeg().avio_close_dyn_buf(std::exchange(muxer->pb, nullptr), &bytes);
+  std::string out(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+  ffmpeg().av_free(bytes);
+  if (written < 0) return wrong("video: muxer cannot begin", written);
   return out;
 }
 
-// AVCDecoderConfigurationRecord of ISO/IEC 14496-15.
-void put_avcc(Boxes& out, const ParameterSets& sets) {
-  const Unit first = sets.sps[0];
-  out.u8(1);  // version
-  out.bytes(first.subspan(1, 3));
-  out.u8(0xFF);  // the lengths before units have 4 bytes
-  const auto put_all = [&](const std::vector<Unit>& units) {
-    for (const Unit unit : units) {
-      out.u16(static_cast<std::uint32_t>(unit.size()));
-      out.bytes(unit);
-    }
-  };
-  out.u8(0xE0U | static_cast<std::uint32_t>(sets.sps.size()));
-  put_all(sets.sps);
-  out.u8(static_cast<std::uint32_t>(sets.pps.size()));
-  put_all(sets.pps);
-  if (first[1] < first_high_profile) return;
-  out.u8(0xFD);  // 4:2:0
-  out.u8(0xF8);  // 8 bits
-  out.u8(0xF8);
-  out.u8(0);  // no extensions of the SPS
-}
-
-void put_matrix(Boxes& out) {
-  out.u32s({one, 0, 0, 0, one, 0, 0, 0, 0x40000000});  // the last is in 2.30
-}
-
-void put_movie_header(Boxes& out) {
-  out.full_box("mvhd", 0, 0, [&] {
-    out.u32s({0, 0, mp4_time_scale, 0, one});
-    out.u16(0x100);  // volume
-    out.zeros(10);
-    put_matrix(out);
-    out.zeros(24);
-    out.u32(track_id + 1);  // of a track that might follow
-  });
-}
-
-void put_track_header(Boxes& out, Size size) {
-  constexpr std::uint32_t is_shown = 3;
-  out.full_box("tkhd", 0, is_shown, [&] {
-    out.u32s({0, 0, track_id, 0, 0});
-    out.zeros(16);
-    put_matrix(out);
-    out.u32s({static_cast<std::uint32_t>(size.width) * one,
-              static_cast<std::uint32_t>(size.height) * one});
-  });
-}
-
-void put_sample_entry(Boxes& out, Size size, const ParameterSets& sets) {
-  out.box("avc1", [&] {
-    out.zeros(6);
-    out.u16(1);  // the first entry of dref
-    out.zeros(16);
-    out.u16(static_cast<std::uint32_t>(size.width));
-    out.u16(static_cast<std::uint32_t>(size.height));
-    out.u32s({72 * one, 72 * one, 0});  // pixels per inch
-    out.u16(1);                         // frames in a sample
-    out.zeros(32);
-    out.u16(24);  // bits of a pixel
-    out.u16(0xFFFF);
-    out.box("avcC", [&] { put_avcc(out, sets); });
-  });
-}
-
-void put_sample_table(Boxes& out, Size size, const ParameterSets& sets) {
-  out.box("stbl", [&] {
-    out.full_box("stsd", 0, 0, [&] {
-      out.u32(1);
-      put_sample_entry(out, size, sets);
-    });
-    for (const char* name : {"stts", "stsc", "stco"})
-      out.full_box(name, 0, 0, [&] { out.u32(0); });
-    out.full_box("stsz", 0, 0, [&] { out.zeros(8); });
-  });
-}
-
-void put_media(Boxes& out, Size size, const ParameterSets& sets) {
-  constexpr std::uint32_t undetermined = 0x55C4;  // the language "und"
-  constexpr std::uint32_t in_this_file = 1;
-  out.full_box("mdhd", 0, 0, [&] {
-    out.u32s({0, 0, mp4_time_scale, 0});
-    out.u16(undetermined);
-    out.u16(0);
-  });
-  out.full_box("hdlr", 0, 0, [&] {
-    out.u32(0);
-    out.text("vide");
-    out.zeros(12);
-    out.u8(0);  // an empty name
-  });
-  out.box("minf", [&] {
-    out.full_box("vmhd", 0, 1, [&] { out.zeros(8); });
-    out.box("dinf", [&] {
-      out.full_box("dref", 0, 0, [&] {
-        out.u32(1);
-        out.full_box("url ", 0, in_this_file, [] {});
-      });
-    });
-    put_sample_table(out, size, sets);
-  });
-}
-
-void put_movie(Boxes& out, Size size, const ParameterSets& sets) {
-  out.box("moov", [&] {
-    put_movie_header(out);
-    out.box("trak", [&] {
-      put_track_header(out, size);
-      out.box("mdia", [&] { put_media(out, size, sets); });
-    });
-    out.box("mvex", [&] { out.full_box("trex", 0, 0, [&] { out.u32s({track_id, 1, 0, 0, 0}); }); });
-  });
+// RFC 6381, 3.3: profile, constraints and level of the first SPS.
+Result<std::string> mime_type_of(Unit parameter_sets) {
+  constexpr std::size_t sps_head = 4;
+  std::string out;
+  bool has_pps = false;
+  for (Unit unit = next_unit(parameter_sets); !unit.empty(); unit = next_unit(parameter_sets)) {
+    if (unit_type(unit) == H264Unit::sps && unit.size() >= sps_head && out.empty())
+      out = fmt::format("video/mp4; codecs=\"avc1.{:02x}{:02x}{:02x}\"", unit[1], unit[2], unit[3]);
+    has_pps = has_pps || unit_type(unit) == H264Unit::pps;
+  }
+  if (out.empty() || !has_pps)
+    return fail(Errc::malformed, "video: the encoder gives no parameter sets of H.264");
+  return out;
 }
 
 // Calls `visit` with each unit that belongs into a sample.
@@ -228,18 +127,12 @@ void for_each_sample_unit(Unit stream, const Visit& visit) {
 
 }  // namespace
 
-Result<Mp4Track> mp4_track(Size size, std::span<const std::uint8_t> parameter_sets) {
-  HALYARD_TRY(const ParameterSets sets, parameter_sets_of(parameter_sets));
-  Boxes out;
-  out.box("ftyp", [&] {
-    out.text("iso6");
-    out.u32(0);  // its version
-    out.text("iso6mp41");
-  });
-  put_movie(out, size, sets);
-  const Unit sps = sets.sps[0];
-  return Mp4Track{out.take(), fmt::format("video/mp4; codecs=\"avc1.{:02x}{:02x}{:02x}\"", sps[1],
-                                          sps[2], sps[3])};
+Result<Mp4Track> mp4_track(const AVCodecParameters& parameters) {
+  Mp4Track out;
+  HALYARD_TRY(out.mime_type, mime_type_of({parameters.extradata,
+                                           static_cast<std::size_t>(parameters.extradata_size)}));
+  HALYARD_TRY(out.initialization, initialization_of(parameters));
+  return out;
 }
 
 std::string mp4_fragment(const Mp4Sample& sample, std::span<const std::uint8_t> units) {
@@ -273,3 +166,5 @@ std::string mp4_fragment(const Mp4Sample& sample, std::span<const std::uint8_t> 
 }
 
 }  // namespace halyard::capture
+
+#endif

@@ -3,11 +3,13 @@
 // and one fragment for each sample.
 #pragma once
 
+#ifdef HALYARD_HAVE_FFMPEG
+
 #include <cstdint>
 #include <span>
 #include <string>
 
-#include "halyard/geometry.h"
+#include "capture/ffmpeg/ffmpeg.h"
 #include "halyard/result.h"
 
 namespace halyard::capture {
@@ -21,8 +23,9 @@ struct Mp4Track {
   std::string mime_type;       ///< RFC 6381: video/mp4; codecs="avc1.PPCCLL"
 };
 
-/// `parameter_sets`: Annex B, of 8-bit 4:2:0 video. Errors: malformed (none there, or too long).
-Result<Mp4Track> mp4_track(Size size, std::span<const std::uint8_t> parameter_sets);
+/// `parameters`: of an H.264 encoder, with its parameter sets in Annex B. FFmpeg is loaded. Errors:
+/// malformed (no parameter sets), no_memory, os.
+Result<Mp4Track> mp4_track(const AVCodecParameters& parameters);
 
 struct Mp4Sample {
   std::uint32_t number = 1;    ///< of the fragment, from 1
@@ -36,3 +39,5 @@ struct Mp4Sample {
 std::string mp4_fragment(const Mp4Sample& sample, std::span<const std::uint8_t> units);
 
 }  // namespace halyard::capture
+
+#endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// VideoStreamWriter: the encoder of VideoWriter without delay, and a fragment for each packet. The
-// boxes are written here and not by FFmpeg's muxer, which gives each fragment the sum of the
-// durations before it as its time: an estimate that grows wrong with each image.
+// VideoStreamWriter: the encoder of VideoWriter without delay, and a fragment for each packet.
 #include "halyard/video_stream.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
@@ -128,9 +126,7 @@ Status VideoStreamWriter::Impl::open_encoder(const Tensor& first) {
   if (!parameters || !packet)
     return fail(Errc::no_memory, "video: encoder cannot be allocated", stream_name);
   HALYARD_RETURN_IF_ERROR(opened->describe(*parameters));
-  HALYARD_TRY(track, capture::mp4_track({request.width, request.height},
-                                        {parameters->extradata,
-                                         static_cast<std::size_t>(parameters->extradata_size)}));
+  HALYARD_TRY(track, capture::mp4_track(*parameters));
   color_range = parameters->color_range;
   encoder = std::move(opened);
   return {};

@@ -96,9 +96,11 @@ extern "C" {
   X(avformat_open_input)            \
   X(avformat_write_header)          \
   X(avio_alloc_context)             \
+  X(avio_close_dyn_buf)             \
   X(avio_closep)                    \
   X(avio_context_free)              \
   X(avio_open2)                     \
+  X(avio_open_dyn_buf)              \
   X(avio_read)                      \
   X(avio_seek)                      \
   HALYARD_AVFORMAT_SIDE_DATA(X)
