@@ -12,14 +12,19 @@ A program, not a shell script, because starting some thirty processes would take
 boot. Where it fails it ends, which is a panic, and the console tells why.
 """
 import ctypes
+import fcntl
 import glob
 import os
+import socket
+import struct
 import sys
 import time
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 MS_BIND = 4096
 RB_POWER_OFF = 0x4321FEDC
+SIOCSIFFLAGS = 0x8914
+IFF_UP = 1
 BASE = "/mnt"  # an empty folder that every Debian has
 ROOT = BASE + "/merged"
 COVERED = ("tmp", "run", "dev/shm")  # memory file systems of the machine over the host's folders
@@ -90,6 +95,12 @@ def write_udev():
             out.write("I:1\n")
 
 
+def start_loopback():
+    """The only network: programs of the machine reach each other."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
+        fcntl.ioctl(handle, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", IFF_UP))
+
+
 def mount_job(job):
     """The folder of the job at its own path, and before it what `keep` lists."""
     mount("hostfs", BASE + "/job", job)
@@ -122,6 +133,7 @@ def main():
     make_root()
     own_devices()
     write_udev()
+    start_loopback()
     mount_job(job)
     with open(f"{BASE}/job/booted", "w", encoding="utf-8") as file:
         file.write(f"{time.clock_gettime(time.CLOCK_BOOTTIME):.2f} {time.time():.2f}\n")

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""halyard.open, Model and Pipeline of the Python package on a camera."""
+import itertools
+import pathlib
+
+import halyard
+import numpy as np
+import pytest
+
+from cameras import BUFFER_EACH, FOUND, ONE_BUFFER
+
+MODEL = pathlib.Path(__file__).parents[3] / "examples/harbour/harbour.onnx"
+CAMERAS = pytest.mark.parametrize("camera", [ONE_BUFFER, BUFFER_EACH])
+
+
+@CAMERAS
+def test_frames_are_opened_by_path_and_by_number(camera):
+    for source in camera, FOUND.index(camera):
+        with halyard.open(source) as frames:
+            stamps = []
+            for frame in itertools.islice(frames, 20):
+                stamps.append(frame.timestamp_ns)
+                assert np.ptp(np.asarray(frame.image)) > 0
+        assert stamps == sorted(set(stamps)) and len(stamps) == 20
+
+
+def test_frames_that_are_held_keep_the_cameras_buffers():
+    with halyard.open(ONE_BUFFER) as frames:
+        with pytest.raises(halyard.CapacityError, match="holds all buffers"):
+            list(itertools.islice(frames, 20))
+
+
+def test_a_model_takes_the_frames_of_a_camera():
+    model = halyard.Model(MODEL)
+    with halyard.open(ONE_BUFFER) as frames:
+        for frame in itertools.islice(frames, 5):
+            found = model(frame.image).detections
+            assert found.size == (frame.image.width, frame.image.height)
+
+
+@CAMERAS
+def test_a_pipeline_reads_a_camera_without_a_copy(camera):
+    with halyard.Pipeline(camera, MODEL, tracker="bytetrack") as pipeline:
+        before = pipeline.stats().copies
+        numbers = [result.index for result in itertools.islice(pipeline, 20)]
+        stats = pipeline.stats()
+    assert numbers == sorted(set(numbers)) and len(numbers) == 20
+    assert stats.copies == before
+    assert stats.sources[0].read >= 20
+    assert stats.sources[0].failed == 0
