@@ -38,7 +38,8 @@ def test_arguments_are_checked():
         halyard.Camera(1.5)
 
 
-@pytest.mark.skipif(not VIVID and not IN_VM, reason="a test camera of the kernel (vivid) is missing")
+@pytest.mark.skipif(not VIVID and not IN_VM,
+                    reason="a test camera of the kernel (vivid) is missing")
 def test_frames_of_a_test_camera():
     with halyard.Camera(VIVID[0].path, format="nv12", width=320, height=180) as camera:
         assert camera.mode.transfer == "driver_buffers"

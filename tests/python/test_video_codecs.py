@@ -115,7 +115,8 @@ def grey(image):
         return np.asarray(pixels).astype(int)
 
 
-@pytest.mark.skipif(not VICODEC and not IN_VM, reason="the kernel's test codec (vicodec) is missing")
+@pytest.mark.skipif(not VICODEC and not IN_VM,
+                    reason="the kernel's test codec (vicodec) is missing")
 def test_images_pass_the_kernels_test_codec():
     with halyard.VideoEncoder("fwht", *SIZE) as encoder:
         packets = list(encoder.packets(image_with(40 + n) for n in range(12)))

@@ -87,6 +87,18 @@ class PageTest(ServingTest):
         }"""))
         self.assertEqual(self.complaints, [])
 
+    def test_without_a_model_there_is_the_image_alone(self):
+        self.serve(CLIP, model=None)
+        self.wait_for_frames()
+        page = self.open()
+        page.wait_for_function("document.getElementById('rate').textContent > 0")
+        first = page.evaluate(PIXELS)
+        page.wait_for_function(f"({PIXELS})() !== '{first}'")
+        for part in "controls", "objects-card", "model-card":
+            self.assertTrue(page.locator(f"#{part}").is_hidden(), part)
+        page.screenshot(path=SHOTS / "no-model.png")
+        self.assertEqual(self.complaints, [])
+
     def test_a_keyboard_is_enough(self):
         self.serve(CLIP, "--track")
         page = self.open()

@@ -11,7 +11,8 @@ import time
 import unittest
 
 from masks_test import read_png, write_png
-from program import CLIP, IMAGE, MODEL, SOURCE, ProgramTest, needs_engine, needs_video
+from program import (CLIP, IMAGE, MODEL, PROGRAM, SOURCE, ProgramTest, needs_engine,
+                     needs_video)
 from publishing import TopicTest
 from segmentation_model import pose_model, segmentation_model
 from serving import ServingTest
@@ -61,6 +62,12 @@ class OptionsTest(ProgramTest):
 
     def test_certificate_and_key_belong_together(self):
         self.refuse(2, "--cert", "a.pem", says="--key")
+
+    def test_what_chooses_a_network_needs_one(self):
+        for option in ("--track", "--engine=openvino", "--iou=0.5", "--config=x.json"):
+            done = self.run_program("serve", CLIP, option)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"--model", done.stderr)
 
     @needs_engine
     def test_a_port_in_use_is_named(self):
@@ -239,6 +246,39 @@ class LiveTopicTest(ServingTest, TopicTest):
         before = self.get("/api/state")[1]["frames"]["passed"]
         self.start("images", "cam/left", 50)
         self.wait_for_frames(before + 5)
+
+
+class WithoutModelTest(ServingTest, TopicTest):
+    def test_images_are_shown_as_they_are(self):
+        self.serve(IMAGE, model=None)
+        self.wait_for_frames(1)
+        state = self.get("/api/state")[1]
+        self.assertEqual((state["source"]["width"], state["source"]["height"]), (640, 360))
+        self.assertEqual((state["source"]["model"], state["source"]["published"]), (False, False))
+        self.assertEqual(state["objects"]["detections"], 0)
+        self.assertEqual([each["name"] for each in state["stages"]], ["load", "show"])
+        status, document = self.get("/api/model")
+        self.assertEqual((status, document["error"]),
+                         (404, "this server was started without --model"))
+        self.assertEqual(self.get("/api/snapshot")[0], 200)
+
+    @needs_engine
+    def test_a_topic_is_shown_with_what_its_publisher_found(self):
+        publisher = subprocess.Popen(
+            [PROGRAM, "run", "--model", MODEL, "--track", "--loop", "--speed", "1", "--publish",
+             "boats", "-q", CLIP], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(self.kill, publisher)
+        self.wait_for(lambda: "boats/detections" in self.succeed("topic", "ls"))
+        self.serve("topic:boats", "--labels", MODEL.with_name("labels.txt"), model=None)
+        state = lambda: self.get("/api/state")[1]
+        self.wait_until(lambda: state()["objects"]["tracks"] > 2)
+        objects = state()["objects"]
+        self.assertLessEqual({each["label"] for each in objects["labels"]},
+                             {"boat", "buoy", "gull"})
+        self.assertEqual(state()["copies"]["count"], 0)
+        self.assertTrue(state()["source"]["published"])
+        self.assertEqual(self.post("/api/controls", {"score": 1.0})[0], 200)
+        self.wait_until(lambda: state()["objects"]["detections"] == 0)
 
 
 if __name__ == "__main__":

@@ -12,9 +12,10 @@ from program import MODEL, PROGRAM, ProgramTest
 
 class ServingTest(ProgramTest):
     def serve(self, *args, model=MODEL):
-        """Starts the server on a free port, which it prints."""
+        """Starts the server on a free port, which it prints. Without a model if that is None."""
+        network = [] if model is None else ["--model", str(model)]
         self.process = subprocess.Popen(
-            [PROGRAM, "serve", "--model", str(model), "--listen", ":0", *map(str, args)],
+            [PROGRAM, "serve", *network, "--listen", ":0", *map(str, args)],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.addCleanup(self.end)
         line = self.process.stdout.readline()

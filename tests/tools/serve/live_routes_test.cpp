@@ -57,7 +57,7 @@ class LiveRoutesTest : public ::testing::Test {
   }
 
   Folder folder;
-  tool::LiveFeed feed{{"clip", true, false, {"boat", "buoy"}}};
+  tool::LiveFeed feed{{"clip", true, false, true, false, {"boat", "buoy"}}};
   tool::Recorder recorder{""};
   tool::PoolWatch pools;
   tool::LiveRoutes routes{{feed, recorder, pools}, "{\"schema\":1,\"name\":\"m\"}"};

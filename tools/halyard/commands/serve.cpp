@@ -13,8 +13,9 @@
 #include "options/parsed_option.h"
 #include "options/preset_options.h"
 #include "options/reading_options.h"
+#include "options/values.h"
 #include "report.h"
-#include "serve/live_input.h"
+#include "serve/input/live_input.h"
 #include "serve/live_pipeline.h"
 #include "serve/live_routes.h"
 
@@ -70,8 +71,58 @@ int check_serve_options(const ServeOptions& options) {
   return exit_ok;
 }
 
+/// What finds objects in the frames.
+struct Shown {
+  std::optional<PipelineModel> network = std::nullopt;       ///< none without --model
+  std::shared_ptr<PublishedDetections> published = nullptr;  ///< of a topic without --model
+  std::vector<std::string> labels = {};
+};
+
+/// A topic without readable detections is shown without them.
+std::shared_ptr<PublishedDetections> open_published(const std::vector<std::string>& inputs) {
+  constexpr std::string_view topic = "topic:";
+  if (inputs.size() != 1 || !inputs[0].starts_with(topic)) return nullptr;
+  auto opened = PublishedDetections::open(inputs[0].substr(topic.size()));
+  if (!opened) return report(inputs[0] + "/detections", opened.error()), nullptr;
+  return std::make_shared<PublishedDetections>(*std::move(opened));
+}
+
+/// Reports its own errors. Nullopt on failure.
+std::optional<Shown> open_shown(const ServeOptions& options) {
+  Shown out;
+  DetectorOptions detecting = options.detector;
+  if (!detecting.model.empty()) {
+    apply(options.preset, detecting);
+    detecting.mask_rule.reset();  // masks are drawn from prototypes
+    out.network = open_model(detecting);
+    if (!out.network) return std::nullopt;
+    out.labels = out.network->labels;
+    return out;
+  }
+  if (!detecting.labels.empty()) {
+    auto lines = read_lines(detecting.labels);
+    if (!lines) return report("--labels", lines.error()), std::nullopt;
+    out.labels = *std::move(lines);
+  }
+  out.published = open_published(options.reading.inputs);
+  return out;
+}
+
+LiveControls first_controls(const ServeOptions& options, const Shown& shown) {
+  LiveControls out;
+  if (shown.network) {
+    out.score = shown.network->decoder->options().score_threshold;
+    out.iou = shown.network->decoder->options().iou_threshold;
+  } else {
+    out.score = options.preset.score.value_or(0);  // the publisher has chosen
+  }
+  return out;
+}
+
 /// Everything that serves, in the order in which it is made; destroyed from the last to the first.
 struct Serving {
+  std::optional<PipelineModel> network;            ///< none without --model
+  std::shared_ptr<PublishedDetections> published;  ///< read where there is no network; may be null
   LiveFeed feed;
   Recorder recorder;
   PoolWatch pools;
@@ -81,10 +132,12 @@ struct Serving {
   std::optional<LiveStage> stage = std::nullopt;
   std::optional<Pipeline> pipeline = std::nullopt;
 
-  Serving(LiveSource source, LiveControls controls, std::string folder, std::string model)
-      : feed(std::move(source), controls),
+  Serving(Shown shown, LiveSource source, LiveControls controls, std::string folder)
+      : network(std::move(shown.network)),
+        published(std::move(shown.published)),
+        feed(std::move(source), controls),
         recorder(std::move(folder)),
-        routes({feed, recorder, pools}, std::move(model)) {}
+        routes({feed, recorder, pools}, network ? dump(model_json(*network)) : "") {}
   ~Serving() { feed.set_hooks({}); }
 };
 
@@ -111,9 +164,9 @@ bool open_server(const ServeOptions& options, const std::string& token, Serving&
 }
 
 /// Reports its own errors.
-bool open_stage(const ServeOptions& options, const PipelineModel& model, Serving& serving) {
+bool open_stage(const ServeOptions& options, Serving& serving) {
   LivePainterOptions painting = options.painting;
-  painting.labels = model.labels;
+  painting.labels = serving.feed.source().labels;
   painting.has_tracker = options.is_tracking;
   auto painter = LivePainter::create(std::move(painting));
   if (!painter)
@@ -134,17 +187,19 @@ void tell_address(const ServeOptions& options, const std::string& token, const S
 }
 
 /// Reports its own errors.
-bool open_pipeline(const ServeOptions& options, PipelineSource source, PipelineModel model,
-                   Serving& serving) {
+bool open_pipeline(const ServeOptions& options, PipelineSource source, Serving& serving) {
   PipelineOptions parts;
-  const DecodeOptions decoding = model.decoder->options();
+  std::optional<DecodeOptions> decoding;
   // Of a camera the newest frame is shown; of a file each one.
   parts.on_overload = source.is_live ? OverloadPolicy::drop_oldest : OverloadPolicy::wait;
   parts.in_flight = options.in_flight;
   parts.sources.push_back(std::move(source));
-  parts.models.push_back(std::move(model));
+  if (serving.network) {
+    decoding = serving.network->decoder->options();
+    parts.models.push_back(*serving.network);
+  }
   if (options.is_tracking) parts.tracker = options.tracking;
-  parts.stages.push_back(live_stage(*serving.stage, serving.feed));
+  parts.stages.push_back(live_stage(*serving.stage, serving.feed, serving.published));
   parts.on_error = [](std::string_view what, const Error& error) {
     // A read that Ctrl-C has ended is not a damaged input.
     if (!InterruptGuard::is_requested()) report(what, error);
@@ -178,22 +233,22 @@ int serve(const ServeOptions& options) {
   if (const int code = check_serve_options(options); code != exit_ok) return code;
   const auto token = token_of(options);
   if (!token) return exit_failure;
-  DetectorOptions detecting = options.detector;
-  apply(options.preset, detecting);
-  detecting.mask_rule.reset();  // masks are drawn from prototypes
-  auto model = open_model(detecting);
-  if (!model) return exit_failure;
+  auto shown = open_shown(options);
+  if (!shown) return exit_failure;
   auto source = open_live_input(options.reading.inputs, options.reading.source_options());
   if (!source) return report(options.reading.inputs[0], source.error());
-  const LiveSource shown{source->name, options.is_tracking, gives_masks(*model), model->labels};
-  LiveControls controls;
-  controls.score = model->decoder->options().score_threshold;
-  controls.iou = model->decoder->options().iou_threshold;
-  Serving serving(shown, controls, options.record_to,
-                  dump(model_json(*model->engine, *model->decoder, model->labels)));
+  LiveSource described;
+  described.name = source->name;
+  described.has_model = shown->network.has_value();
+  described.has_published = shown->published != nullptr;
+  described.has_tracker = options.is_tracking || described.has_published;
+  described.has_masks = shown->network && gives_masks(*shown->network);
+  described.labels = shown->labels;
+  const LiveControls controls = first_controls(options, *shown);
+  Serving serving(*std::move(shown), std::move(described), controls, options.record_to);
   if (!open_server(options, *token, serving)) return exit_failure;
-  if (!open_stage(options, *model, serving)) return exit_failure;
-  if (!open_pipeline(options, *std::move(source), *std::move(model), serving)) return exit_failure;
+  if (!open_stage(options, serving)) return exit_failure;
+  if (!open_pipeline(options, *std::move(source), serving)) return exit_failure;
   return serve_frames(options, *token, serving);
 }
 
@@ -204,11 +259,14 @@ constexpr const char* serve_examples =
     "is\n"
     "needed. Files are shown at their own speed, again and again; a camera or server that is lost "
     "is\n"
-    "opened again.\n"
+    "opened again. Without a model the frames are shown as they are; those of a topic with what "
+    "their\n"
+    "publisher found in them.\n"
     "\n"
     "Examples:\n"
     "  halyard serve --model yolov8n.onnx --camera 0\n"
     "  halyard serve --model boats.onnx harbour.mp4 --track\n"
+    "  halyard serve topic:boats --labels labels.txt\n"
     "  halyard serve --model yolov8n.onnx rtsp://camera/live --listen 0.0.0.0:8443 \\\n"
     "    --token-file token.txt --cert board.pem --key board.key\n"
     "  halyard serve --model boats.onnx clip/ --listen 0.0.0.0 --token random --record-to videos/";
@@ -243,11 +301,19 @@ void add_server_options(CLI::App& sub, ServeOptions& options) {
   sub.add_option("--record-to", options.record_to, "Folder for videos that the page records");
 }
 
+/// A network is optional; what chooses or shapes one is refused without it.
+void need_model(CLI::App& sub) {
+  CLI::Option* const model = sub.get_option("--model")->required(false);
+  for (const char* name : {"--config", "--preset", "--iou", "--letterbox", "--mask-rule",
+                           "--engine", "--device", "--threads", "--track"})
+    sub.get_option(name)->needs(model);
+}
+
 }  // namespace
 
 void add_serve(CLI::App& app, Action& action) {
   auto options = std::make_shared<ServeOptions>();
-  CLI::App* sub = app.add_subcommand("serve", "Show what a model finds, live, in a browser");
+  CLI::App* sub = app.add_subcommand("serve", "Show a camera and what a model finds in a browser");
   sub->footer(serve_examples);
   add_reading_options(*sub, options->reading);
   DetectorOptions& detector = options->detector;
@@ -262,6 +328,7 @@ void add_serve(CLI::App& app, Action& action) {
   sub->add_option("--font", options->painting.font, "Font file for labels");
   add_server_options(*sub, *options);
   add_limit_options(*sub);
+  need_model(*sub);
   sub->callback([&action, options] {
     action = [options] {
       options->reading.complete();

@@ -73,6 +73,8 @@ struct LiveCounts {
 /// What does not change while the program runs.
 struct LiveSource {
   std::string name;
+  bool has_model = false;      ///< a network of this process sees the frames
+  bool has_published = false;  ///< what was found in the frames comes with them
   bool has_tracker = false;
   bool has_masks = false;
   std::vector<std::string> labels;

@@ -180,10 +180,9 @@ Json state_json(const LiveFeed::State& state, const LiveSource& source,
   const std::string& error = counts.last_error;
   Json out = json_document({{"status", status_of(state)}});
   out["error"] = error.empty() ? Json(nullptr) : Json(printable(error));
-  out["source"] = {{"name", printable(source.name)},
-                   {"width", state.size.width},
-                   {"height", state.size.height},
-                   {"tracker", source.has_tracker},
+  out["source"] = {{"name", printable(source.name)},    {"width", state.size.width},
+                   {"height", state.size.height},       {"model", source.has_model},
+                   {"published", source.has_published}, {"tracker", source.has_tracker},
                    {"masks", source.has_masks}};
   out["frames"] = {{"passed", state.frames},    {"rate", rounded(state.rate, 10)},
                    {"read", counts.read},       {"dropped", counts.dropped},
@@ -201,8 +200,9 @@ Json state_json(const LiveFeed::State& state, const LiveSource& source,
   return out;
 }
 
-Json model_json(const Engine& engine, const Decoder& decoder,
-                const std::vector<std::string>& labels) {
+Json model_json(const PipelineModel& model) {
+  const Engine& engine = *model.engine;
+  const Decoder& decoder = *model.decoder;
   constexpr std::size_t max_entries = 32, max_length = 200;
   Json out = json_document({{"name", std::filesystem::path(engine.path()).filename().string()}});
   out["runtime"] = engine.runtime();
@@ -211,7 +211,7 @@ Json model_json(const Engine& engine, const Decoder& decoder,
   out["inputs"] = tensors_json(engine.inputs());
   out["outputs"] = tensors_json(engine.outputs());
   out["classes"] = decoder.class_count();
-  out["labels"] = labels;
+  out["labels"] = model.labels;
   out["decoder"] = lines_json(decoder.explain());
   out["metadata"] = Json::object();
   for (const auto& [key, value] : engine.metadata())

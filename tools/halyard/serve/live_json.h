@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "halyard/decode.h"
-#include "halyard/model.h"
+#include "halyard/pipeline.h"
 #include "serve/http/http_server.h"
 #include "serve/live_feed.h"
 #include "serve/live_video.h"
@@ -30,8 +29,7 @@ Json state_json(const LiveFeed::State& state, const LiveSource& source,
                 const HttpServerStats& server, const RecorderState& recorder,
                 const LiveVideoState& video);
 /// GET /api/model.
-Json model_json(const Engine& engine, const Decoder& decoder,
-                const std::vector<std::string>& labels);
+Json model_json(const PipelineModel& model);
 /// GET /metrics: the text format of Prometheus, version 0.0.4.
 std::string metrics_text(const LiveFeed::State& state, const HttpServerStats& server,
                          const RecorderState& recorder);

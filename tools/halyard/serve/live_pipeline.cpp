@@ -11,20 +11,20 @@ double to_us(std::chrono::nanoseconds time) {
   return std::chrono::duration<double, std::micro>(time).count();
 }
 
-LiveFrame numbers_of(const PipelineFrame& frame, const ModelResult& result) {
+LiveFrame numbers_of(const PipelineFrame& frame, const LiveScene& scene) {
   LiveFrame out;
   out.index = frame.ordinal;
   out.read = frame.read;
   out.size = frame.frame.image.upright_size();
   for (const StageTime& time : frame.times)
     out.stages.push_back({time.stage, to_us(time.start), to_us(time.duration)});
-  for (const Detection& found : result.detections)
+  for (const Detection& found : scene.detections)
     out.labels.push_back(found.label);
   out.tracks = static_cast<std::size_t>(
-      std::count_if(result.tracks.begin(), result.tracks.end(),
+      std::count_if(scene.tracks.begin(), scene.tracks.end(),
                     [](const Track& track) { return track.detection >= 0; }));
-  if (!result.decoded.classes.empty())
-    out.top_class = {result.decoded.classes[0].label, result.decoded.classes[0].score};
+  if (scene.decoded != nullptr && !scene.decoded->classes.empty())
+    out.top_class = {scene.decoded->classes[0].label, scene.decoded->classes[0].score};
   return out;
 }
 
@@ -41,8 +41,9 @@ LiveCounts counts_of(const PipelineStats& stats) {
         out.has_ended && source.has_ended && source.delivered + source.dropped >= source.read;
     if (!source.last_error.empty()) out.last_error = source.last_error;
   }
+  // Without a network, its stages have no frames.
   for (const StageStats& stage : stats.stages)
-    out.stages.push_back({stage.name, to_us(stage.p50), to_us(stage.p99)});
+    if (stage.frames != 0) out.stages.push_back({stage.name, to_us(stage.p50), to_us(stage.p99)});
   out.latency_p50_us = to_us(stats.latency.p50);
   out.latency_p99_us = to_us(stats.latency.p99);
   out.copies = stats.copies.copies;
@@ -50,16 +51,26 @@ LiveCounts counts_of(const PipelineStats& stats) {
   return out;
 }
 
+LiveScene scene_of(const PipelineFrame& frame, PublishedDetections* published, float score) {
+  const Tensor& image = frame.frame.image;
+  if (!frame.models.empty()) {
+    const ModelResult& result = frame.models[0];
+    return {image, result.detections, &result.decoded, &result.placement, result.tracks};
+  }
+  if (published == nullptr) return {image, {}};
+  const auto& found = published->find(frame.frame.timestamp, image.upright_size(), score);
+  return {image, found.detections, nullptr, nullptr, found.tracks};
+}
+
 }  // namespace
 
-PipelineStage live_stage(LiveStage& stage, LiveFeed& feed) {
+PipelineStage live_stage(LiveStage& stage, LiveFeed& feed,
+                         std::shared_ptr<PublishedDetections> published) {
   PipelineStage out;
   out.name = "show";
-  out.run = [&stage](PipelineFrame& frame) -> Status {
-    const ModelResult& result = frame.models[0];
-    LiveScene scene{frame.frame.image, result.detections, &result.decoded, &result.placement,
-                    result.tracks};
-    return stage.see(scene, numbers_of(frame, result));
+  out.run = [&stage, &feed, published = std::move(published)](PipelineFrame& frame) -> Status {
+    const LiveScene scene = scene_of(frame, published.get(), feed.controls().score);
+    return stage.see(scene, numbers_of(frame, scene));
   };
   out.finish = [&feed]() -> Status {
     feed.set_ended();
@@ -68,14 +79,16 @@ PipelineStage live_stage(LiveStage& stage, LiveFeed& feed) {
   return out;
 }
 
-LiveFeed::Hooks live_hooks(Pipeline& pipeline, const DecodeOptions& decoding) {
+LiveFeed::Hooks live_hooks(Pipeline& pipeline, const std::optional<DecodeOptions>& decoding) {
   LiveFeed::Hooks out;
   out.counts = [&pipeline] { return counts_of(pipeline.stats()); };
   out.apply = [&pipeline, decoding](const LiveControls& controls) -> Status {
-    DecodeOptions options = decoding;
-    options.score_threshold = controls.score;
-    options.iou_threshold = controls.iou;
-    HALYARD_RETURN_IF_ERROR(pipeline.set_decode_options(0, options));
+    if (decoding) {
+      DecodeOptions options = *decoding;
+      options.score_threshold = controls.score;
+      options.iou_threshold = controls.iou;
+      HALYARD_RETURN_IF_ERROR(pipeline.set_decode_options(0, options));
+    }
     pipeline.set_paused(controls.is_paused);
     return {};
   };

@@ -129,12 +129,17 @@ HttpReply LiveRoutes::answer(const HttpRequest& request) {
   return get(request.path);
 }
 
+HttpReply LiveRoutes::model() const {
+  if (model_.empty()) return error_reply(404, "this server was started without --model");
+  return {200, "application/json", model_ + "\n"};
+}
+
 HttpReply LiveRoutes::get(const std::string& path) {
   if (path == "/stream.mjpg") return stream_reply(HttpStream::images);
   if (path == "/stream.mp4") return video();
   if (path == "/events") return stream_reply(HttpStream::events);
   if (path == "/api/state") return {200, "application/json", state_text() + "\n"};
-  if (path == "/api/model") return {200, "application/json", model_ + "\n"};
+  if (path == "/api/model") return model();
   if (path == "/api/controls") return json_reply(json_document(to_json(parts_.feed.controls())));
   if (path == "/api/snapshot") return snapshot();
   if (path == "/api/pools") return json_reply(parts_.pools.json());

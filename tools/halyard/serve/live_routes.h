@@ -42,6 +42,7 @@ class LiveRoutes final : public HttpHandler {
   HttpReply get(const std::string& path);
   HttpReply post(const HttpRequest& request);
   HttpReply log_in(const HttpRequest& request, const std::string& peer);
+  HttpReply model() const;
   HttpReply video() const;
   HttpReply snapshot();
   HttpReply change_controls(const HttpRequest& request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "serve/live_input.h"
+#include "serve/input/live_input.h"
 
 #include <algorithm>
 #include <atomic>

@@ -181,12 +181,15 @@ function showObjects() {
 function show(text) {
   state = JSON.parse(text);
   isLost = false;
-  const {width, height} = state.source;
+  const {width, height, model, published} = state.source;
   setText("source", width ? `${state.source.name}, ${width} x ${height}` : state.source.name);
+  find("controls").hidden = find("objects-card").hidden = find("skip").hidden = !model && !published;
+  find("iou-slider").hidden = find("model-card").hidden = !model;
   find("tracks-label").hidden = !state.source.tracker;
   find("masks-label").hidden = !state.source.masks;
   find("logout").hidden = !state.login;
   find("stream-label").hidden = !state.video.available || !canPlay();
+  if (model && !isModelAsked) showModel().catch((error) => say(error.message));
   showStatus();
   showControls(state.controls);
   showRecording(state.recording);
@@ -232,7 +235,10 @@ function pairs(entries) {
   return list;
 }
 
+let isModelAsked = false;
+
 async function showModel() {
+  isModelAsked = true;
   const model = await request("/api/model");
   const shapes = (tensors) =>
     tensors.map((each) => `${each.name} ${each.dtype} [${each.shape.join(", ")}]`).join("\n");
@@ -316,7 +322,6 @@ function start() {
   bindControls();
   watchStream();
   watchEvents();
-  showModel().catch((error) => say(error.message));
   const shared = find("shared");
   const look = () => { if (shared.open && !document.hidden) showShared().catch(() => {}); };
   shared.addEventListener("toggle", look);
