@@ -50,10 +50,10 @@ Status draw_shapes(Overlay& overlay, Tensor& image, const ShapeDrawing& shapes);
 Status draw_classes(Overlay& overlay, Tensor& image, std::span<const ClassScore> classes,
                     std::span<const std::string> labels);
 
-/// "paint" converts the frame to an upright RGB image, PipelineFrame::drawn; "draw" draws on it
-/// what all models have found: masks below, then rotated boxes and keypoints, boxes or tracks with
-/// their names, ids and trails, and classes of the whole image.
-/// Errors: those of Overlay::create().
+/// "paint" converts the frame to an upright RGB image, PipelineFrame::drawn, which may be kept;
+/// "draw" draws on it what all models have found: masks below, then rotated boxes and keypoints,
+/// boxes or tracks with their names, ids and trails, and classes of the whole image. Errors: those
+/// of Overlay::create().
 Result<std::vector<PipelineStage>> draw_stages(std::span<const PipelineModel> models,
                                                const DrawStageOptions& options = {});
 
@@ -61,6 +61,12 @@ Result<std::vector<PipelineStage>> draw_stages(std::span<const PipelineModel> mo
 /// returns it, without its line feed. An error of `write` ends the run.
 PipelineStage json_lines_stage(std::span<const PipelineModel> models,
                                std::function<Status(std::string_view line)> write);
+
+/// The same into a file, which is emptied now. Each line is there, with its line feed, when its
+/// frame has left the stage, so that other programs can follow the file. Errors: invalid_argument
+/// (an empty path), not_found (the folder), permission, os.
+Result<PipelineStage> json_lines_stage(std::span<const PipelineModel> models,
+                                       const std::string& path);
 
 /// "encode" and "write": PipelineFrame::drawn, or the frame where nothing was drawn, as a video
 /// file. Frames of other sizes than the first one's are letterboxed into its size. The file appears

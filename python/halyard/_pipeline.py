@@ -113,6 +113,40 @@ class Pipeline:
             self._core.add_stage(own, fn, in_order)
         return fn
 
+    @helpful
+    def add_drawing(self, *, mask_opacity: float = 0.5) -> None:
+        """Draws what is found on an upright RGB copy of each frame, ``result.drawn``; before
+        start(). With a tracker the tracks are drawn, with their identities and trails.
+
+        Args:
+            mask_opacity: 0 to 1; 0: no masks.
+
+        Raises MissingFileError if no font is installed."""
+        with self._lock:
+            self._core.add_drawing(mask_opacity)
+
+    @helpful
+    def add_json_lines(self, path: Path) -> None:
+        """Writes a line of JSON for each frame and model (docs/json.md, "frame") to a file, which
+        is emptied now; other programs may follow it. An error of writing ends the run."""
+        with self._lock:
+            self._core.add_json_lines(path)
+
+    @helpful
+    def add_video(self, path: Path, rate: float = 25.0) -> None:
+        """Writes the frames, as drawn, to a video (.mp4, .mkv, .mov, .avi) of `rate` frames a
+        second. The file gets its name at the end of the run. An error of writing ends the run."""
+        with self._lock:
+            self._core.add_video(path, rate)
+
+    @helpful
+    def add_topic(self, name: str) -> None:
+        """Publishes the frames, as drawn, to a topic, and what is found to NAME/detections:
+        ``halyard serve topic:NAME`` shows both in a browser, also while this program is not
+        there."""
+        with self._lock:
+            self._core.add_topic(name)
+
     @property
     def models(self) -> Tuple[Model, ...]:
         """The networks."""

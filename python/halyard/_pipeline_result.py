@@ -91,6 +91,7 @@ class PipelineResult:
                     self._known["error"] = (self._item.error,)
                 self._known["failed_stage"] = (self._item.failed_stage,)
                 self._known["times"] = self.times
+                self._known["drawn"] = (self.drawn,)
                 self._numbers, self._frame  # noqa: B018
                 for model in range(len(self._models)):
                     self.is_skipped(model), self._found(model), self._tracked(model)  # noqa: B018
@@ -114,6 +115,14 @@ class PipelineResult:
         """The Frame, upright, as open() gives it."""
         image, source, index, timestamp_ns = self._frame
         return Frame(upright(image), source, index, timestamp_ns)
+
+    @property
+    def drawn(self) -> Optional[Tensor]:
+        """What Pipeline.add_drawing() drew: the upright image, RGB; None: nothing."""
+        with self._lock:
+            found: Tuple[Optional[Tensor]] = (
+                self._known["drawn"] if self._is_detached else (self._item.drawn,))
+        return found[0]
 
     @property
     def image(self) -> Tensor:

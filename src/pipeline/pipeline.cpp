@@ -189,6 +189,7 @@ void Pipeline::State::end(Lane& lane) {
 // Memory of others: of the source, the engine.
 void Pipeline::State::release(Lane& lane) const {
   lane.frame.frame.image = {};
+  lane.frame.drawn = {};
   for (ModelResult& result : lane.frame.models)
     result.decoded.masks.prototypes = {};
 }

@@ -157,6 +157,49 @@ TEST(PipelineStages, writes_a_line_of_json_for_each_frame) {
   EXPECT_EQ(json["timing_us"]["model"], 1500.0);
 }
 
+TEST(PipelineStages, lines_in_a_file_can_be_followed) {
+  PipelineModel model;
+  model.labels = {"boat", "buoy"};
+  const std::string path = files() / "seen.jsonl";
+  ASSERT_OK(write_file(path, std::as_bytes(std::span("an older run", 12))));
+  const auto text = [&] {
+    const auto bytes = read_file(path).value();
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  auto stage = json_lines_stage({&model, 1}, path).value();
+  EXPECT_EQ(text(), "");
+  PipelineFrame first = found_frame(3), second = found_frame(4);
+  EXPECT_OK(stage.run(first));
+  const std::string line = text();
+  EXPECT_TRUE(line.ends_with("}\n"));
+  EXPECT_EQ(nlohmann::json::parse(line)["index"], 3);
+  EXPECT_OK(stage.run(second));
+  EXPECT_EQ(nlohmann::json::parse(text().substr(line.size()))["index"], 4);
+  EXPECT_TRUE(stage.stops_run);
+}
+
+TEST(PipelineStages, a_file_of_lines_that_cannot_be_written_is_told) {
+  EXPECT_FAILS(json_lines_stage({}, std::string()), Errc::invalid_argument, "path");
+  EXPECT_FAILS(json_lines_stage({}, files() / "none/x"), Errc::not_found, "path");
+  PipelineModel model;
+  auto full = json_lines_stage({&model, 1}, std::string("/dev/full")).value();
+  PipelineFrame frame = found_frame();
+  EXPECT_FAILS(full.run(frame), Errc::os, "/dev/full");
+}
+
+TEST(PipelineStages, what_was_drawn_may_be_kept) {
+  auto stages = draw_stages({}).value();
+  PipelineFrame frame = found_frame();
+  EXPECT_OK(stages[0].run(frame));
+  const Tensor kept = frame.drawn;
+  frame.drawn = {};
+  frame.frame.image = grey_image(200, {64, 48});
+  EXPECT_OK(stages[0].run(frame));
+  EXPECT_NE(kept.buffer()->id(), frame.drawn.buffer()->id());
+  const auto pixels = kept.map(Access::read).value();
+  EXPECT_EQ(std::to_integer<int>(*pixels.plane(0).data), 40);
+}
+
 TEST(PipelineStages, a_video_appears_at_the_end_and_not_after_an_error) {
   if (VideoWriter::extensions().empty()) GTEST_SKIP() << "built without FFmpeg";
   for (const bool has_error : {false, true}) {

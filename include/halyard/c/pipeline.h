@@ -147,6 +147,26 @@ typedef int (*hal_pipeline_stage_callback)(void* user, hal_pipeline_frame* frame
 int hal_pipeline_add_stage(hal_pipeline* pipeline, const char* name,
                            hal_pipeline_stage_callback stage, void* user, bool in_order);
 
+// Sinks: stages of the library, behind those that were added before, for the networks that were
+// added before. What they write is theirs alone: a second pipeline needs another path or name.
+
+/// Draws what was found on an upright RGB copy of each frame: boxes, or with a tracker the tracks
+/// with their identities; masks at `mask_opacity`, 0 (none) to 1. hal_pipeline_frame_drawn() has
+/// the image, and the sinks below send it. errno: EINVAL, ENOENT (no font is installed), ENOMEM.
+int hal_pipeline_add_drawing(hal_pipeline* pipeline, float mask_opacity);
+/// Writes a line of JSON for each frame and network (docs/json.md, "frame") to a file, which is
+/// emptied now and may be followed. An error of writing ends the run. errno: EINVAL (NULL, not
+/// UTF-8, empty), ENOENT, EACCES, that of open(2).
+int hal_pipeline_add_json_lines(hal_pipeline* pipeline, const char* path);
+/// Writes a video of `rate` frames a second: .mp4, .mkv, .mov, .avi. It gets its name at the end of
+/// the run. An error of writing ends the run. errno: EINVAL (NULL, the rate), ENOTSUP (extension;
+/// no FFmpeg), ENOENT, EACCES.
+int hal_pipeline_add_video(hal_pipeline* pipeline, const char* path, double rate);
+/// Publishes each frame on the topic `name`, and what was found on `name`/detections: `halyard
+/// serve topic:NAME` shows both in a browser. errno: EINVAL (NULL, the name), EEXIST (of another
+/// type), EACCES.
+int hal_pipeline_add_topic(hal_pipeline* pipeline, const char* name);
+
 // ---- Running
 
 /// errno: EINVAL (no source, more than 64; a number outside its range), EEXIST (started before),
@@ -191,6 +211,9 @@ const char* hal_pipeline_frame_error(const hal_pipeline_frame* frame);
 /// Another handle of the image, which the caller frees; it may be kept beyond the frame. errno:
 /// EINVAL (NULL), ENOMEM.
 hal_tensor* hal_pipeline_frame_image(const hal_pipeline_frame* frame);
+/// As hal_pipeline_frame_image(), of what hal_pipeline_add_drawing() drew. errno: EINVAL (NULL),
+/// ENOENT (nothing was drawn), ENOMEM.
+hal_tensor* hal_pipeline_frame_drawn(const hal_pipeline_frame* frame);
 /// Whether the network has not seen the frame; NULL, or a model that does not exist: true.
 bool hal_pipeline_frame_is_skipped(const hal_pipeline_frame* frame, size_t model);
 /// What the network has found, best first, in pixels of the upright image. The caller frees it.

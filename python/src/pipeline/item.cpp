@@ -48,6 +48,11 @@ nb::tuple frame_tuple(const PyItem& self) {
                         frame.timestamp.count());
 }
 
+nb::object drawn_of(const PyItem& self) {
+  const Tensor& drawn = frame_of(self).drawn;
+  return drawn.is_empty() ? nb::none() : tensor_result(Tensor(drawn));
+}
+
 double milliseconds_of(std::chrono::nanoseconds time) {
   return static_cast<double>(time.count()) / 1e6;
 }
@@ -122,6 +127,7 @@ void bind_pipeline_item(nb::module_& m) {
           nb::sig("def ordinal(self) -> int"))
       .def_prop_ro("frame", &frame_tuple,
                    nb::sig("def frame(self) -> tuple[Tensor, str, int, int]"))
+      .def_prop_ro("drawn", &drawn_of, nb::sig("def drawn(self) -> Tensor | None"))
       .def_prop_ro("times", &times_of, nb::sig("def times(self) -> list[tuple[str, float, float]]"))
       .def_prop_ro(
           "error",

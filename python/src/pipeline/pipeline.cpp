@@ -128,8 +128,7 @@ void add_models(PipelineOptions& options, PipelineFacts& facts, const nb::list& 
 
 void add_stage(PyPipeline& self, nb::handle name, nb::handle function, nb::handle in_order) {
   if (self.value) raise(Errc::invalid_argument, "add_stage: must be called before the start");
-  const std::size_t index = self.options.stages.size();
-  self.stages->add(text_from(name, "name"), nb::borrow(function));
+  const std::size_t index = self.stages->add(text_from(name, "name"), nb::borrow(function));
   PipelineStage& made = self.options.stages.emplace_back();
   made.name = self.stages->name(index);
   made.order = truth_from(in_order) ? StageOrder::in_order : StageOrder::any_order;
@@ -222,6 +221,7 @@ void add_running(nb::class_<PyPipeline>& cls) {
 
 void bind_pipeline_feed(nb::module_& m);
 void bind_pipeline_item(nb::module_& m);
+void add_sinks(nb::class_<PyPipeline>& cls);
 
 void bind_pipeline(nb::module_& m) {
   bind_pipeline_feed(m);
@@ -234,6 +234,7 @@ void bind_pipeline(nb::module_& m) {
           nb::sig("def name(self) -> str"));
   nb::class_<PyPipeline> cls(m, "_PipelineCore", "The C++ part of halyard.Pipeline.");
   add_running(cls);
+  add_sinks(cls);
   cls.def(
          "set_paused",
          [](PyPipeline& self, bool is_paused) {

@@ -68,9 +68,10 @@ PythonStages::PythonStages(std::shared_ptr<const PipelineFacts> facts, nb::objec
       on_error_(std::move(on_error)),
       has_on_error_(!on_error_.is_none()) {}
 
-void PythonStages::add(std::string name, nb::object function) {
+std::size_t PythonStages::add(std::string name, nb::object function) {
   names_.push_back(std::make_unique<std::string>(std::move(name)));
   functions_.push_back(std::move(function));
+  return functions_.size() - 1;
 }
 
 void PythonStages::ensure(Slot& slot) const {

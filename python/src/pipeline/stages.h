@@ -17,7 +17,8 @@ class PythonStages {
  public:
   /// `make`: makes a PipelineResult from a _PipelineItem. `on_error`: None or a function.
   PythonStages(std::shared_ptr<const PipelineFacts> facts, nb::object make, nb::object on_error);
-  void add(std::string name, nb::object function);
+  /// Returns the number by which run() and name() know it.
+  std::size_t add(std::string name, nb::object function);
   /// A name that lives as long as this.
   const char* name(std::size_t stage) const { return names_[stage]->c_str(); }
   /// After the last add(): `lanes` of the pipeline.

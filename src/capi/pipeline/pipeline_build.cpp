@@ -64,13 +64,6 @@ Result<hal_pipeline*> new_pipeline(const hal_pipeline_options* options) {
   return made.release();
 }
 
-/// The handle before its start.
-Result<hal_pipeline*> open_pipeline(hal_pipeline* pipeline) {
-  HALYARD_TRY(hal_pipeline* const found, checked(pipeline, "pipeline"));
-  if (found->pipeline == nullptr) return found;
-  return make_error(Errc::invalid_argument, "pipeline: was started, nothing can be added");
-}
-
 Result<std::optional<Frame>> read_frame(hal_pipeline_read_callback read, void* user,
                                         const std::string& name, std::size_t& index) {
   hal_tensor* image = nullptr;

@@ -7,6 +7,12 @@
 
 namespace halyard::capi {
 
+Result<hal_pipeline*> open_pipeline(hal_pipeline* pipeline) {
+  HALYARD_TRY(hal_pipeline* const found, checked(pipeline, "pipeline"));
+  if (found->pipeline == nullptr) return found;
+  return make_error(Errc::invalid_argument, "pipeline: was started, nothing can be added");
+}
+
 void refer_to(hal_pipeline_frame& out, PipelineFrame& frame) {
   out.frame = &frame;
   if (frame.error) out.error = std::string(frame.failed_stage) + ": " + frame.error->message();
@@ -87,6 +93,15 @@ hal_tensor* hal_pipeline_frame_image(const hal_pipeline_frame* frame) {
   return guarded<hal_tensor*>(nullptr, [&]() -> Result<hal_tensor*> {
     HALYARD_TRY(const hal_pipeline_frame* const found, checked(frame, "frame"));
     return new hal_tensor{.tensor = found->frame->frame.image};
+  });
+}
+
+hal_tensor* hal_pipeline_frame_drawn(const hal_pipeline_frame* frame) {
+  return guarded<hal_tensor*>(nullptr, [&]() -> Result<hal_tensor*> {
+    HALYARD_TRY(const hal_pipeline_frame* const found, checked(frame, "frame"));
+    if (found->frame->drawn.is_empty())
+      return make_error(Errc::not_found, "frame: nothing was drawn on it");
+    return new hal_tensor{.tensor = found->frame->drawn};
   });
 }
 

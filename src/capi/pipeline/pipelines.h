@@ -33,6 +33,9 @@ struct hal_pipeline_frame {
 
 namespace halyard::capi {
 
+/// The handle before its start. Errors: invalid_argument.
+Result<hal_pipeline*> open_pipeline(hal_pipeline* pipeline);
+
 /// Refers to a frame that a stage sees, or owns one that was taken.
 void refer_to(hal_pipeline_frame& out, PipelineFrame& frame);
 

@@ -9,20 +9,21 @@
 #include "halyard/image.h"
 #include "halyard/mask_draw.h"
 #include "halyard/pipeline_stages.h"
+#include "halyard/recycler.h"
 #include "pipeline/shown_tracks.h"
 #include "pipeline/stages/lane_memory.h"
 
 namespace halyard {
 namespace {
 
-Status paint(PipelineFrame& frame, std::optional<Processor>& processor) {
+Status paint(PipelineFrame& frame, std::optional<Processor>& processor, Recycler& recycler) {
   if (!processor) {
     HALYARD_TRY(processor, Processor::create());
   }
   const Size size = frame.frame.image.upright_size();
-  if (frame.drawn.is_empty() || frame.drawn.size() != size) {
-    HALYARD_TRY(frame.drawn, Tensor::create_image(size, PixelFormat::rgb));
-  }
+  HALYARD_TRY(frame.drawn,
+              recycler.create_image(static_cast<std::size_t>(size.width),
+                                    static_cast<std::size_t>(size.height), PixelFormat::rgb));
   Convert request;
   request.src = frame.frame.image;
   request.dst = frame.drawn;
@@ -145,7 +146,10 @@ Result<std::vector<PipelineStage>> draw_stages(std::span<const PipelineModel> mo
   std::vector<PipelineStage> out(2);
   out[0].name = "paint";
   out[0].order = StageOrder::any_order;
-  out[0].run = [processors](PipelineFrame& frame) { return paint(frame, processors->of(frame)); };
+  // The program may keep what was drawn; its memory is used again after that.
+  out[0].run = [processors, recycler = std::make_shared<Recycler>()](PipelineFrame& frame) {
+    return paint(frame, processors->of(frame), *recycler);
+  };
   out[1].name = "draw";
   out[1].run = [drawing](PipelineFrame& frame) { return drawing->draw(frame); };
   return out;
