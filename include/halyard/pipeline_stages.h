@@ -75,7 +75,8 @@ Result<PipelineStage> json_lines_stage(std::span<const PipelineModel> models,
 Result<std::vector<PipelineStage>> video_stages(const std::string& path, double rate);
 
 /// "publish" sends each frame to the topic `name` as an Image, without a copy where its memory is a
-/// pool's or DMA-BUFs, and what the models found to the topic `name`/detections, as
+/// pool's or DMA-BUFs, of which subscribers keep two at most (further frames are copied until they
+/// have read), and what the models found to the topic `name`/detections, as
 /// DetectionMessage of halyard/detection_message.h. An image whose format is no ImageEncoding is
 /// converted to RGB. Errors: those of Topic::create().
 Result<PipelineStage> topic_stage(const std::string& name, std::span<const PipelineModel> models);

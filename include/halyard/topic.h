@@ -53,6 +53,9 @@ struct TopicConfig {
   bool latest_only = false;   ///< recv() returns the newest message and skips older ones
   bool receives_own = false;  ///< this endpoint receives what it sends
   std::chrono::nanoseconds block_timeout = std::chrono::seconds(1);
+  /// Frames in DMA-BUFs that subscribers may have unread or in use; send() copies further ones into
+  /// the topic's pool, so that a stopped subscriber leaves a camera buffers. Unset: no limit.
+  std::optional<std::uint32_t> max_shared_frames = {};
 };
 
 /// Counts of one endpoint, and the parameters of its topic.
@@ -92,9 +95,8 @@ struct MessageType {
   static MessageType serialized(std::string_view name);
 };
 
-/// A plain struct is identified by its name as the compiler writes it, its size and the types of
-/// its members (message_members.h). For programs built with different compilers, define a name:
-/// static constexpr char message_name[] = "...".
+/// A plain struct is identified by its name as the compiler writes it, its size and its members'
+/// types (message_members.h). For several compilers define: static constexpr char message_name[].
 ///
 /// Makes messages of a type that is not plain bytes. Specialize it with
 ///   static constexpr std::string_view name;              ///< same in all programs
@@ -163,10 +165,9 @@ class TopicEndpoint {
   /// not copied, and becomes read-only. A tensor in DMA-BUFs is not copied either: each subscriber
   /// receives their descriptors once. The topic holds these buffers until no subscriber has the
   /// frame, then releases them on any thread; a Recycler of shared kinds reuses them only after
-  /// that. Nobody may write them before that. Any other tensor is copied into the topic's pool.
-  /// Errors: invalid_argument, exhausted (drop_newest: refused; the pool has no room for a copy),
-  /// timeout (block), unsupported (not a publisher; a frame whose quantization has several scales;
-  /// a child of fork()).
+  /// that. Nobody may write them before. Any other tensor is copied into the topic's pool. Errors:
+  /// invalid_argument, exhausted (drop_newest: refused; the pool has no room for a copy), timeout
+  /// (block), unsupported (not a publisher; several scales of quantization; a child of fork()).
   Status send(std::span<const std::byte> inline_bytes, const Tensor* frame);
   /// As above, but waits up to `timeout` if overflow is block.
   Status send_for(std::span<const std::byte> inline_bytes, const Tensor* frame,
@@ -186,8 +187,7 @@ class TopicEndpoint {
   bool wait_for(std::chrono::nanoseconds timeout);
   /// A descriptor for poll(), epoll and event loops, owned by the endpoint. It is readable when
   /// there may be messages. Call recv() until it returns none; this resets the descriptor. After
-  /// the first call of fd(), each send() to this endpoint costs a system call if the endpoint was
-  /// waiting.
+  /// the first fd(), each send() to this endpoint costs a system call if the endpoint was waiting.
   int fd();
 
   /// For the decoder of a message type: counts a message that recv() returned as lost.

@@ -66,5 +66,16 @@ class ServingTest(ProgramTest):
             self.assertLess(time.monotonic(), end, "it did not come about")
             time.sleep(0.05)
 
+    def pause_and_resume(self):
+        """Frames stop, and come again."""
+        self.assertEqual(self.post("/api/controls", {"paused": True})[0], 200)
+        time.sleep(0.5)
+        before = self.get("/api/state")[1]["frames"]["passed"]
+        time.sleep(0.5)
+        _, state = self.get("/api/state")
+        self.assertEqual((state["frames"]["passed"], state["status"]), (before, "paused"))
+        self.post("/api/controls", {"paused": False})
+        self.wait_for_frames(before + 3)
+
     def wait_for_frames(self, count=5):
         self.wait_until(lambda: self.get("/api/state")[1]["frames"]["passed"] >= count)

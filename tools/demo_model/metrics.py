@@ -22,14 +22,12 @@ def iou_matrix(a, b):
     return inter / np.maximum(area(a)[:, None] + area(b)[None] - inter, 1e-9)
 
 
-def nms(boxes, scores, limit):
-    """Greedy suppression above IoU `limit`; indices kept, best first."""
+def nms(boxes, scores, limit, most):
+    """Greedy suppression above IoU `limit`; indices of the first `most` kept, best first."""
     order = np.argsort(-scores, kind="stable")
     keep = []
-    while len(order):
+    while len(order) and len(keep) < most:
         keep.append(order[0])
-        if len(order) == 1:
-            break
         order = order[1:][iou_matrix(boxes[order[:1]], boxes[order[1:]])[0] <= limit]
     return np.array(keep, int)
 
@@ -73,7 +71,7 @@ def chosen(places, probs, score=0.001, iou=0.6, most=100, every_class=False, ang
     pick, cls, best = candidates(probs, score, every_class)
     cx, cy, w, h = places[:, pick]
     boxes = np.stack([cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2], 1)
-    nms_of = lambda mine: nms(boxes[mine], best[mine], iou)
+    nms_of = lambda mine: nms(boxes[mine], best[mine], iou, most)
     if angles is not None and every_class:
         rows = np.vstack([places, angles])[:, pick].T.astype(np.float64)
         nms_of = lambda mine: fast_nms(rows[mine], best[mine], iou)

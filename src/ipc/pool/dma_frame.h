@@ -61,7 +61,8 @@ class HALYARD_LOCAL SentBuffers {
   std::shared_ptr<Buffer> find(std::uint64_t id) const;
   /// Releases the buffers whose slots are free. Destructors of buffers may run here.
   void collect(const Arena& arena) noexcept;
-  bool is_empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
+  bool is_empty() const noexcept { return count() == 0; }
+  std::size_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
  private:
   struct Entry {

@@ -107,7 +107,8 @@ Result<Tensor> TopicEndpoint::State::copy_to_pool(const Tensor& frame) {
   }
 }
 
-// Allocates a slot that lists the buffers, and holds them until no process has the frame.
+// Allocates a slot that lists the buffers, and holds them until no process has the frame. Empty: as
+// many as the configuration allows are held.
 Result<Tensor> TopicEndpoint::State::hold_buffers(
     std::vector<std::shared_ptr<Buffer>> dma_buffers) {
   HALYARD_TRY(const auto own_pool, get_pool());
@@ -117,6 +118,10 @@ Result<Tensor> TopicEndpoint::State::hold_buffers(
   std::memcpy(slot.bytes().data(), &list, sizeof(list));
   HALYARD_TRY(const auto part, PoolPart::find(slot.home()->identity().arena_id));
   PoolService& owner = part->service();
+  if (config.max_shared_frames) {
+    owner.collect_sent_buffers();
+    if (owner.sent_buffers().count() >= *config.max_shared_frames) return Tensor();
+  }
   owner.arena().set_wants_notice(slot.place().slot);
   for (const auto& buffer : dma_buffers)
     pass(*buffer);
@@ -144,12 +149,15 @@ void TopicEndpoint::State::pass(const Buffer& buffer) {
 [[gnu::noinline]] Status TopicEndpoint::State::put_outside_frame(const Tensor& frame,
                                                                  std::shared_ptr<Buffer>& kept) {
   auto dma_buffers = dma_buffers_of(frame);
-  if (dma_buffers.empty()) {
+  Tensor list;
+  if (!dma_buffers.empty()) {
+    HALYARD_TRY(list, hold_buffers(std::move(dma_buffers)));
+  }
+  if (list.is_empty()) {
     HALYARD_TRY(const Tensor copy, copy_to_pool(frame));
     kept = copy.buffer();
     return put_slot_frame(copy, slot_in_pool(copy));
   }
-  HALYARD_TRY(const Tensor list, hold_buffers(std::move(dma_buffers)));
   kept = list.buffer();
   SlotBuffer& slot = slot_in_pool(list);
   slot.publish();

@@ -15,6 +15,9 @@
 namespace halyard {
 namespace {
 
+/// Of a camera's eight buffers, with four frames in flight, two remain for the driver.
+constexpr std::uint32_t max_shared_frames = 2;
+
 class Publisher {
  public:
   Publisher(Topic<Image> images, Topic<DetectionMessage> found, std::vector<std::string> models)
@@ -81,6 +84,7 @@ class Publisher {
 Result<PipelineStage> topic_stage(const std::string& name, std::span<const PipelineModel> models) {
   TopicConfig config;
   config.role = TopicRole::publisher;
+  config.max_shared_frames = max_shared_frames;
   HALYARD_TRY(auto images, Topic<Image>::create(name, config));
   HALYARD_TRY(auto found, Topic<DetectionMessage>::create(name + "/detections", config));
   // frame_id holds 31 bytes.

@@ -144,6 +144,35 @@ TEST_F(DmaTopics, hold_a_buffer_until_its_reader_lets_go) {
   EXPECT_TRUE(comes_true([&] { return first.expired(); }));
 }
 
+TEST_F(DmaTopics, a_reader_that_stopped_keeps_no_more_buffers_than_allowed) {
+  auto topic = *Topic<Tensor>::create(name, {.max_shared_frames = 2});
+  auto slow = *Topic<Tensor>::create(name, {.role = TopicRole::subscriber});
+  std::vector<std::weak_ptr<Buffer>> sent;
+  for (int n = 0; n < 6; ++n) {
+    Tensor tensor = dma_tensor(4096);
+    fill(tensor, n);
+    sent.push_back(tensor.buffer());
+    ASSERT_TRUE(topic.send(tensor));
+  }
+  const auto kept = [&] {
+    return std::count_if(sent.begin(), sent.end(),
+                         [](const auto& each) { return !each.expired(); });
+  };
+  EXPECT_EQ(kept(), 2);
+  EXPECT_EQ(topic.stats().copied, 4U);
+  for (int n = 0; n < 6; ++n) {
+    const auto got = slow.recv();
+    ASSERT_TRUE(got);
+    EXPECT_EQ(first_byte(*got), n);
+  }
+  // What has been read is released by the next message; from then on frames are shared again.
+  Tensor next = dma_tensor(4096);
+  ASSERT_TRUE(topic.send(next));
+  const auto copied = topic.stats().copied;
+  ASSERT_TRUE(topic.send(next));
+  EXPECT_EQ(topic.stats().copied, copied);
+}
+
 TEST_F(DmaTopics, take_back_what_a_killed_reader_had) {
   auto topic = join<Tensor>(name, with_depth(1));
   Peer reader("dma_reader", name, "joined");

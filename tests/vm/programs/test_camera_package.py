@@ -48,3 +48,31 @@ def test_a_pipeline_reads_a_camera_without_a_copy(camera):
     assert stats.copies == before
     assert stats.sources[0].read >= 20
     assert stats.sources[0].failed == 0
+
+
+def published(camera, count, seen):
+    """Pipeline.stats() of `count` frames of a camera that were published; `seen` is called with
+    the topic after each."""
+    with halyard.Topic("watched", halyard.Image, role="subscriber") as topic:
+        pipeline = halyard.Pipeline(camera)
+        pipeline.add_topic("watched")
+        with pipeline:
+            for _ in itertools.islice(pipeline, count):
+                seen(topic)
+            return pipeline.stats()
+
+
+@CAMERAS
+def test_a_pipeline_publishes_a_cameras_frames_without_a_copy(camera):
+    images = []
+
+    def look(topic):
+        images[:] = [topic.recv(5)]
+
+    assert published(camera, 20, look).copies == 0
+    assert np.ptp(np.asarray(images[0])) > 0
+
+
+@CAMERAS
+def test_a_subscriber_that_does_not_read_costs_copies_and_not_the_camera(camera):
+    assert published(camera, 40, lambda topic: None).copies > 0
