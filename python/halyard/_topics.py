@@ -124,6 +124,8 @@ class Topic(Generic[T]):
         latest_only: recv() gives the newest message and skips older ones.
         receives_own: this object receives its own messages.
         block_timeout: seconds that send() waits if overflow is "block"; None: forever.
+        max_shared_frames: frames in DMA-BUFs that subscribers may have unread or in use; send()
+            copies further ones, so that a stopped subscriber leaves a camera buffers; None: all.
 
     None means the topic's value, if others have made the topic, else the default. Raises
     halyard.Error: a name or a limit (the message names it), or another type or other limits than
@@ -136,6 +138,7 @@ class Topic(Generic[T]):
                  history: Optional[int] = None, max_endpoints: Optional[int] = None,
                  role: str = "both", latest_only: bool = False, receives_own: bool = False,
                  block_timeout: Optional[float] = 1.0, pool: Optional[TensorPoolConfig] = None,
+                 max_shared_frames: Optional[int] = None,
                  message_name: Optional[str] = None) -> None: ...
 
     @overload
@@ -144,6 +147,7 @@ class Topic(Generic[T]):
                  history: Optional[int] = None, max_endpoints: Optional[int] = None,
                  role: str = "both", latest_only: bool = False, receives_own: bool = False,
                  block_timeout: Optional[float] = 1.0, pool: Optional[TensorPoolConfig] = None,
+                 max_shared_frames: Optional[int] = None,
                  message_name: Optional[str] = None) -> None: ...
 
     @overload
@@ -152,6 +156,7 @@ class Topic(Generic[T]):
                  history: Optional[int] = None, max_endpoints: Optional[int] = None,
                  role: str = "both", latest_only: bool = False, receives_own: bool = False,
                  block_timeout: Optional[float] = 1.0, pool: Optional[TensorPoolConfig] = None,
+                 max_shared_frames: Optional[int] = None,
                  message_name: Optional[str] = None) -> None: ...
 
     @helpful
@@ -160,10 +165,12 @@ class Topic(Generic[T]):
                  max_endpoints: Optional[int] = None, role: str = "both",
                  latest_only: bool = False, receives_own: bool = False,
                  block_timeout: Optional[float] = 1.0, pool: Optional[TensorPoolConfig] = None,
+                 max_shared_frames: Optional[int] = None,
                  message_name: Optional[str] = None) -> None:
         options = {"depth": depth, "overflow": overflow, "history": history,
                    "max_endpoints": max_endpoints, "role": role, "latest_only": latest_only,
-                   "receives_own": receives_own, "block_timeout": block_timeout, "pool": pool}
+                   "receives_own": receives_own, "block_timeout": block_timeout, "pool": pool,
+                   "max_shared_frames": max_shared_frames}
         self._codec: Any = None
         size = alignment = 0
         own = _OWN.get(type) if isinstance(type, builtins.type) else None

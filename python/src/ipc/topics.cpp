@@ -62,6 +62,7 @@ TopicConfig config_from(const nb::dict& options) {
   config.latest_only = truth_from(options["latest_only"]);
   config.receives_own = truth_from(options["receives_own"]);
   config.block_timeout = timeout_from(options["block_timeout"], "block_timeout");
+  config.max_shared_frames = number_or_none(options["max_shared_frames"], "max_shared_frames");
   return config;
 }
 

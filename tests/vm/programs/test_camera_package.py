@@ -76,3 +76,15 @@ def test_a_pipeline_publishes_a_cameras_frames_without_a_copy(camera):
 @CAMERAS
 def test_a_subscriber_that_does_not_read_costs_copies_and_not_the_camera(camera):
     assert published(camera, 40, lambda topic: None).copies > 0
+
+
+@CAMERAS
+def test_a_topic_of_ones_own_may_have_that_limit(camera):
+    with halyard.Topic("own", halyard.Tensor, max_shared_frames=2) as topic, \
+            halyard.Topic("own", halyard.Tensor, role="subscriber"), \
+            halyard.open(camera) as frames:
+        for frame in itertools.islice(frames, 20):
+            topic.send(frame.image)
+        assert topic.stats().copied >= 20 - 4
+    with pytest.raises(OverflowError, match="max_shared_frames"):
+        halyard.Topic("own", max_shared_frames=-1)
