@@ -52,8 +52,8 @@ Status draw_classes(Overlay& overlay, Tensor& image, std::span<const ClassScore>
 
 /// "paint" converts the frame to an upright RGB image, PipelineFrame::drawn, which may be kept;
 /// "draw" draws on it what all models have found: masks below, then rotated boxes and keypoints,
-/// boxes or tracks with their names, ids and trails, and classes of the whole image. Errors: those
-/// of Overlay::create().
+/// boxes or tracks with their names, ids and trails, and classes of the whole image. Errors:
+/// invalid_argument (mask_opacity), those of Overlay::create().
 Result<std::vector<PipelineStage>> draw_stages(std::span<const PipelineModel> models,
                                                const DrawStageOptions& options = {});
 

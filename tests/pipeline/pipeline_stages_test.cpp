@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -130,6 +131,14 @@ TEST(PipelineStages, tells_a_missing_font_before_the_first_frame) {
   DrawStageOptions options;
   options.overlay.font = "/nothing.ttf";
   EXPECT_FAILS(draw_stages({&model, 1}, options), Errc::not_found, "font");
+}
+
+TEST(PipelineStages, refuses_an_opacity_that_is_no_share) {
+  for (const float opacity : {-0.1F, 1.1F, std::nanf("")}) {
+    DrawStageOptions options;
+    options.mask_opacity = opacity;
+    EXPECT_FAILS(draw_stages({}, options), Errc::invalid_argument, "mask_opacity");
+  }
 }
 
 TEST(PipelineStages, writes_a_line_of_json_for_each_frame) {

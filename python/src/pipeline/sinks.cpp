@@ -24,12 +24,9 @@ void add_all(PipelineOptions& options, std::vector<PipelineStage> stages) {
 
 void add_drawing(PyPipeline& self, nb::handle mask_opacity) {
   PipelineOptions& options = open_options(self);
-  const double opacity = number_from(mask_opacity, "mask_opacity");
-  if (!(opacity >= 0 && opacity <= 1))
-    raise(Errc::invalid_argument, "mask_opacity: must be 0 to 1");
   DrawStageOptions drawing;
   drawing.has_tracks = options.tracker.index() != 0;
-  drawing.mask_opacity = static_cast<float>(opacity);
+  drawing.mask_opacity = static_cast<float>(number_from(mask_opacity, "mask_opacity"));
   add_all(options, take(draw_stages(options.models, drawing)));
 }
 

@@ -23,8 +23,6 @@ int add(hal_pipeline& to, std::vector<PipelineStage> stages) {
 }
 
 Result<std::vector<PipelineStage>> drawing_of(const hal_pipeline& pipeline, float mask_opacity) {
-  if (!(mask_opacity >= 0 && mask_opacity <= 1))
-    return make_error(Errc::invalid_argument, "mask_opacity: must be 0 to 1");
   DrawStageOptions options;
   options.has_tracks = pipeline.options.tracker.index() != 0;
   options.mask_opacity = mask_opacity;

@@ -133,6 +133,8 @@ class Drawing {
 
 Result<std::vector<PipelineStage>> draw_stages(std::span<const PipelineModel> models,
                                                const DrawStageOptions& options) {
+  if (!(options.mask_opacity >= 0 && options.mask_opacity <= 1))
+    return make_error(Errc::invalid_argument, "mask_opacity: must be 0 to 1");
   std::vector<OverlayOptions> overlays;
   for (const PipelineModel& model : models) {
     OverlayOptions& overlay = overlays.emplace_back(options.overlay);

@@ -61,7 +61,7 @@ Result<Tensor> LivePainter::paint(const LiveScene& scene, const LiveControls& co
   request.dst = canvas_;
   HALYARD_RETURN_IF_ERROR(processor_.convert(request));
   scale_boxes(scene);
-  const bool by_track = controls.has_tracks && has_tracks(scene);
+  const bool by_track = draws_tracks(scene, controls);
   if (controls.has_masks) HALYARD_RETURN_IF_ERROR(draw_masks(scene, by_track));
   HALYARD_RETURN_IF_ERROR(draw_objects(scene, controls));
   Tensor out = canvas_;
@@ -70,8 +70,9 @@ Result<Tensor> LivePainter::paint(const LiveScene& scene, const LiveControls& co
 }
 
 /// A tracker's frames are drawn alike, also those without a track.
-bool LivePainter::has_tracks(const LiveScene& scene) const noexcept {
-  return options_.has_tracker || !scene.tracks.empty();
+bool LivePainter::draws_tracks(const LiveScene& scene,
+                               const LiveControls& controls) const noexcept {
+  return controls.has_tracks && (options_.has_tracker || !scene.tracks.empty());
 }
 
 Box LivePainter::scaled(const Box& box) const noexcept {
@@ -116,7 +117,7 @@ Status LivePainter::draw_objects(const LiveScene& scene, const LiveControls& con
   if (scene.decoded != nullptr)
     HALYARD_RETURN_IF_ERROR(
         draw_classes(by_label_, canvas_, scene.decoded->classes, options_.labels));
-  if (controls.has_tracks && has_tracks(scene))
+  if (draws_tracks(scene, controls))
     return by_track_.draw(canvas_, std::span<const Track>(tracks_));
   return by_label_.draw(canvas_, std::span<const Detection>(detections_));
 }

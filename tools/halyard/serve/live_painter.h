@@ -57,7 +57,7 @@ class LivePainter {
   Status make_canvas(Size source, bool is_kept);
   Status draw_masks(const LiveScene& scene, bool by_track);
   Status draw_objects(const LiveScene& scene, const LiveControls& controls);
-  bool has_tracks(const LiveScene& scene) const noexcept;
+  bool draws_tracks(const LiveScene& scene, const LiveControls& controls) const noexcept;
   void scale_boxes(const LiveScene& scene);
   Box scaled(const Box& box) const noexcept;
 
