@@ -2,22 +2,12 @@
 // FrameQueue: the frames of all sources that wait for a lane.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
-#include "halyard/capture.h"
 #include "pipeline/lane.h"
 
 namespace halyard::pipeline {
-
-struct WaitingFrame {
-  Frame frame;
-  std::size_t source = 0;
-  Clock::time_point read;
-  std::chrono::nanoseconds load{0};
-};
 
 /// Sources take turns. Its user holds the lock of the scheduler.
 class FrameQueue {

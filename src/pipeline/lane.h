@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lane: the memory of one frame in flight, and where the frame is.
+// WaitingFrame: a frame that has no lane yet. Lane: the memory of one frame in flight, and where
+// the frame is.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 
+#include "halyard/capture.h"
 #include "halyard/pipeline.h"
 
 namespace halyard::pipeline {
 
 using Clock = std::chrono::steady_clock;
+
+struct WaitingFrame {
+  Frame frame;
+  std::size_t source = 0;
+  Clock::time_point read;
+  std::chrono::nanoseconds load{0};
+};
 
 /// One thread at a time uses it: the one that took it from the scheduler.
 struct Lane {
@@ -18,6 +29,19 @@ struct Lane {
   bool skips_networks = false;       ///< overload
   std::chrono::nanoseconds load{0};  ///< time of the source for the frame
 
+  /// Takes the place of the lane's last frame.
+  void begin(WaitingFrame waiting, std::uint64_t ordinal) {
+    next_step = 0;
+    load = waiting.load;
+    frame.source = waiting.source;
+    frame.ordinal = ordinal;
+    frame.frame = std::move(waiting.frame);
+    frame.read = waiting.read;
+    frame.error.reset();
+    frame.failed_stage = "";
+    frame.times.clear();
+    frame.times.push_back({"load", -load, load});
+  }
   void fail(const char* stage, const Error& error) {
     if (frame.error) return;
     frame.error = error;

@@ -99,7 +99,7 @@ void Scheduler::request_end(bool drops) noexcept {
     if (drops) {
       is_dropping_ = true;
       while (!queue_.is_empty())
-        ++readers_[queue_.pop().source].stats.dropped;
+        drop_waiting(lock);
       while (!delivered_.empty()) {
         Lane* lane = delivered_.back();
         delivered_.pop_back();
@@ -151,6 +151,14 @@ void Scheduler::free_lane(Lock& lock, Lane& lane) {
   free_.push_back(&lane);
   work_.notify_one();
   group_.notify_one();
+}
+
+void Scheduler::drop_waiting(Lock& lock) {
+  WaitingFrame frame = queue_.pop();
+  ++readers_[frame.source].stats.dropped;
+  lock.unlock();
+  frame = {};
+  lock.lock();
 }
 
 void Scheduler::set_paused(bool is_paused) {
@@ -303,20 +311,11 @@ Lane* Scheduler::begin() {
   Lane& lane = *free_.back();
   free_.pop_back();
   ++on_their_way_;
-  lane.next_step = 0;
-  lane.load = waiting.load;
   lane.skips_networks =
       plan_.on_overload == OverloadPolicy::skip_inference && in_networks_ >= plan_.in_flight;
   if (!lane.skips_networks) ++in_networks_;
   if (lane.skips_networks) ++readers_[waiting.source].stats.skipped;
-  lane.frame.source = waiting.source;
-  lane.frame.ordinal = next_ordinal_++;
-  lane.frame.frame = std::move(waiting.frame);
-  lane.frame.read = waiting.read;
-  lane.frame.error.reset();
-  lane.frame.failed_stage = "";
-  lane.frame.times.clear();
-  lane.frame.times.push_back({"load", -waiting.load, waiting.load});
+  lane.begin(std::move(waiting), next_ordinal_++);
   return &lane;
 }
 

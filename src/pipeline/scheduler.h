@@ -115,7 +115,9 @@ class Scheduler {
   void finish(Lock& lock);
 
   bool has_ended() const;
+  // Both free memory without the lock: the program's may wait for a thread that needs the lock.
   void free_lane(Lock& lock, Lane& lane);
+  void drop_waiting(Lock& lock);
   void cancel_sources() noexcept;
 
   Plan plan_;

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <future>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 
@@ -156,6 +159,43 @@ TEST(PipelineEnd, drain_lets_frames_pass_and_stop_drops_them) {
     EXPECT_EQ(stats.dropped, drains ? 0U : 5U);
     EXPECT_EQ(stats.read, 5U);
   }
+}
+
+// As Python's lock: whoever frees the memory takes it, and whoever holds it uses the pipeline.
+TEST(PipelineEnd, a_stop_frees_memory_of_the_program_without_a_lock_of_its_own) {
+  std::mutex program;
+  std::atomic<bool> is_freeing{false};
+  std::array<std::uint8_t, 8> bytes{};
+  PipelineSource source = counting_source(2);
+  source.next = [&, next = source.next]() -> Result<std::optional<Frame>> {
+    auto got = next();
+    if (!got || !*got) return got;
+    auto release = [&] {
+      is_freeing = true;
+      const std::lock_guard lock(program);
+    };
+    (**got).image =
+        *Tensor::wrap(*wrap_memory(bytes.data(), bytes.size(), release), {DType::u8, {8}});
+    return got;
+  };
+  PipelineOptions options = options_for(std::move(source));
+  options.in_flight = 1;
+  options.has_results = true;
+  auto pipeline = Pipeline::create(std::move(options)).value();
+  ASSERT_OK(pipeline.start());
+  const auto taken = pipeline.next();
+  while (pipeline.stats().sources[0].read < 2)
+    std::this_thread::yield();
+
+  std::unique_lock lock(program);
+  auto stop = std::async([&] { return pipeline.stop(); });
+  while (!is_freeing)
+    std::this_thread::yield();
+  auto stats = std::async([&] { return pipeline.stats(); });
+  EXPECT_EQ(stats.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+  lock.unlock();
+  EXPECT_OK(stop.get());
+  EXPECT_EQ(stats.get().sources[0].dropped, 1U);
 }
 
 TEST(PipelineEnd, a_stage_may_request_the_end) {
