@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import halyard
-from harbour import HARBOUR, MODEL, needs_engine
+from harbour import HARBOUR, MODEL, PHOTO, needs_engine
 
 
 def numbered(count):
@@ -221,6 +221,29 @@ def test_threads_share_the_results():
     for thread in threads:
         thread.join(30)
     assert sorted(seen) == [(i, i) for i in range(250)]
+
+
+def test_a_result_on_its_way_to_a_thread_arrives_when_another_thread_has_ended_the_pipeline():
+    pipeline = halyard.Pipeline(PHOTO)
+    pipeline.pause()
+    pipeline.start()
+    taken = []
+    thread = threading.Thread(target=lambda: taken.append(pipeline.next()))
+    thread.start()
+    time.sleep(0.3)  # the thread waits for a frame
+    interval = sys.getswitchinterval()
+    try:
+        sys.setswitchinterval(60)
+        pipeline.resume()
+        until = time.monotonic() + 1
+        while time.monotonic() < until:
+            pass  # the frame reaches the thread, which waits for the interpreter
+        pipeline._core.close()
+    finally:
+        sys.setswitchinterval(interval)
+    thread.join(30)
+    assert taken[0].index == 0 and taken[0].image.shape[0] > 0
+    assert pipeline.next() is None
 
 
 def test_thread_local_values_of_stages_live_as_long_as_their_thread():

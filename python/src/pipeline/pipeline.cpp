@@ -173,16 +173,17 @@ nb::object next_result(PyPipeline& self, nb::handle timeout) {
       raise(Errc::invalid_argument, "timeout: must be 0 to 1e9 seconds, or None");
     end = Clock::now() + std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
   }
-  auto taken =
-      take(released_with_signals([&, value = self.get()](auto is_cancelled) -> Result<Taken> {
-        for (;;) {
-          std::chrono::nanoseconds wait = poll_time;
-          if (end) wait = std::clamp<std::chrono::nanoseconds>(*end - Clock::now(), {}, poll_time);
-          auto next = value->next(wait);
-          if (next || next.error().code != Errc::timeout) return next;
-          if (is_cancelled() || (end && Clock::now() >= *end)) return next;
-        }
-      }));
+  const std::shared_ptr<Pipeline> value = self.get();
+  const PythonStages::Taking taking(*self.stages);
+  auto taken = take(released_with_signals([&](auto is_cancelled) -> Result<Taken> {
+    for (;;) {
+      std::chrono::nanoseconds wait = poll_time;
+      if (end) wait = std::clamp<std::chrono::nanoseconds>(*end - Clock::now(), {}, poll_time);
+      auto next = value->next(wait);
+      if (next || next.error().code != Errc::timeout) return next;
+      if (is_cancelled() || (end && Clock::now() >= *end)) return next;
+    }
+  }));
   if (!taken) return nb::none();
   return self.stages->result_of(*std::move(taken));
 }

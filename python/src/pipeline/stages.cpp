@@ -131,6 +131,12 @@ nb::object PythonStages::result_of(Pipeline::Taken taken) {
 }
 
 void PythonStages::close() {
+  is_closed_ = true;
+  drop();
+}
+
+void PythonStages::drop() {
+  if (takings_ != 0) return;
   // Dropping an object may run code of the program, which may call close().
   const auto functions = std::exchange(functions_, {});
   const auto slots = std::exchange(slots_, {});
