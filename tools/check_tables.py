@@ -18,7 +18,7 @@ LAYERS = {
     "evaluate": ["image", "decode"],
     "draw": ["image", "track", "decode"],
     "model": ["decode"],
-    "capture": ["codec"],
+    "capture": ["ipc", "codec"],
     "pipeline": ["model", "capture", "evaluate", "draw", "scene", "ipc"],
     "compat": ["draw", "scene", "codec"],
     "capi": ["reconcile", "ipc", "codec", "image", "decode", "track", "scene", "draw", "model",

@@ -22,6 +22,8 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
+class TensorPool;
+
 /// A frame size that a camera offers in one format, or a range of sizes.
 struct CameraSize {
   std::size_t width = 0;  ///< of a range: the largest
@@ -108,8 +110,8 @@ std::vector<CameraPluginInfo> list_camera_plugins();
 /// How pixels come from the driver into a frame's image.
 enum class CameraTransfer : std::uint8_t {
   driver_buffers,  ///< the image is the driver's buffer, a DMA-BUF: no copy
-  caller_buffers,  ///< the driver writes into CameraOptions::images: no copy
-  copied,          ///< the driver cannot export its buffers: each frame is copied
+  caller_buffers,  ///< the driver writes into CameraOptions::images or a slot of `pool`: no copy
+  copied,          ///< the driver cannot export its buffers, or not write into a pool: one copy
   expanded,        ///< samples of 10 to 14 bits are expanded to 16: each frame is copied
   decoded,         ///< each frame is a JPEG, which is decoded
 };
@@ -133,12 +135,18 @@ struct CameraOptions {
   /// DMA-BUFs (Memory::dma: a heap's or udmabuf's), from the first byte of each. Size and format
   /// are those of the images, and so is the stride, if the driver accepts it. JPEG has none.
   std::vector<Tensor> images = {};
+  /// Each frame is a slot of this pool: topics send it without a copy, and other processes attach
+  /// it. The driver writes into it (V4L2_MEMORY_USERPTR); where it cannot, or the pixels are
+  /// changed (see CameraTransfer), the CPU does. A frame that was returned is the caller's, and the
+  /// driver gets another slot: the pool needs `buffers` slots, and one for each frame that somebody
+  /// keeps. Not with `images`, nor with cameras of plugins.
+  std::shared_ptr<TensorPool> pool = {};
   /// next() returns the newest frame and drops older ones that wait.
   bool latest_only = false;
   /// After the camera was unplugged or failed, next() opens it again: at once, then after waits of
   /// 0.1 s to 5 s.
   bool reopens = false;
-  /// Memory of the images that are copied, expanded or decoded.
+  /// Memory of the images that are copied, expanded or decoded, without `pool`.
   Memory memory = Memory::automatic;
 };
 
@@ -208,9 +216,10 @@ class Camera {
 
   /// The next frame; waits at most `timeout` (negative: for ever; 0: does not wait). Damaged frames
   /// are counted and skipped. Errors: timeout, cancelled, exhausted (the caller holds all buffers
-  /// and returned none in time), device (unplugged, failed or stopped: `os_errno` is ENODEV, EIO or
-  /// EPIPE; with `reopens`, timeout until the camera is back), unsupported (a child of fork()),
-  /// those of allocate() for images that are copied, expanded or decoded.
+  /// and returned none in time, or the pool had no free slot), device (unplugged, failed or
+  /// stopped: `os_errno` is ENODEV, EIO or EPIPE; with `reopens`, timeout until the camera is
+  /// back), unsupported (a child of fork()), those of allocate() and TensorPool::alloc_image() for
+  /// images that are copied, expanded or decoded.
   Result<CameraFrame> next(std::chrono::milliseconds timeout = std::chrono::seconds(10));
   /// A descriptor for poll(), select() and WaitSet::add_fd(): readable if next() would return
   /// without a wait, with a frame or an error. It stays the same when the camera is opened again.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Union
 
 from . import _core
-from ._core import Tensor
+from ._core import Tensor, TensorPool
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -89,6 +89,9 @@ class Camera:
         rate: frames a second; 0: the highest up to 30.
         buffers: of the driver, 2 to 32; each frame that is kept holds one.
         images: tensors in DMA-BUFs for the driver to write into, instead of its own buffers.
+        pool: a TensorPool: each frame's image is a TensorHandle in it, which topics send and other
+            processes attach without a copy. It needs `buffers` slots, and one for each frame that
+            somebody keeps. Not with images.
         latest_only: give the newest frame and drop older ones.
         reopens: open the camera again after unplugging.
 
@@ -98,11 +101,12 @@ class Camera:
     def __init__(self, source: CameraSource = 0, *, format: Optional[str] = None,  # noqa: A002
                  dtype: str = "uint8", fourcc: str = "", width: int = 0, height: int = 0,
                  rate: float = 0.0, buffers: int = 4, images: Sequence[Tensor] = (),
+                 pool: Optional[TensorPool] = None,
                  latest_only: bool = False, reopens: bool = False) -> None:
         self._camera = _core._Camera(source, {
             "format": format, "dtype": dtype, "fourcc": fourcc, "width": width, "height": height,
-            "rate": rate, "buffers": buffers, "images": list(images), "latest_only": latest_only,
-            "reopens": reopens})
+            "rate": rate, "buffers": buffers, "images": list(images), "pool": pool,
+            "latest_only": latest_only, "reopens": reopens})
 
     @property
     def mode(self) -> CameraMode:
@@ -116,7 +120,8 @@ class Camera:
 
     def next(self, timeout: float = 10.0) -> CameraFrame:
         """The next frame; waits at most `timeout` seconds (negative: for ever). Raises
-        WaitTimeoutError, CapacityError (all buffers are held), Error (cancelled; unplugged)."""
+        WaitTimeoutError, CapacityError (all buffers are held, or the pool is full), Error
+        (cancelled; unplugged)."""
         return CameraFrame(*self._camera.next(timeout))
 
     def __iter__(self) -> Iterator[CameraFrame]:

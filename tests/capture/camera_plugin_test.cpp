@@ -2,10 +2,13 @@
 // Plugins of cameras: how they are found, what they may answer, and each refusal.
 #include "capture/camera_plugin.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 
 #include "halyard/capture.h"
+#include "halyard/pool.h"
 
 namespace halyard {
 namespace {
@@ -99,6 +102,9 @@ TEST_F(CameraPlugin, what_it_does_not_offer_is_refused_with_what_it_offers) {
   const auto image = Tensor::create_image(64, 32, PixelFormat::nv12);
   ASSERT_OK(image);
   const auto another = Tensor::create_image(64, 32, PixelFormat::nv12);
+  const auto pool = TensorPool::create(static_cast<std::uint32_t>(::getpid()));
+  ASSERT_OK(pool);
+  EXPECT_FAILS(Camera::open("fake:0", {.pool = *pool}), Errc::unsupported, "pool: a plugin's");
   EXPECT_FAILS(Camera::open("fake:0", {.images = {*image, *another}}), Errc::unsupported,
                "its own buffers only");
 }

@@ -31,7 +31,7 @@ def test_arguments_are_checked():
                           ({"format": "purple"}, "purple")):
         with pytest.raises(halyard.InvalidArgumentError, match=text):
             halyard.Camera(os.devnull, **options)
-    for options in ({"images": [1]}, {"width": "wide"}, {"fourcc": 5}):
+    for options in ({"images": [1]}, {"width": "wide"}, {"fourcc": 5}, {"pool": 7}):
         with pytest.raises(TypeError):
             halyard.Camera(os.devnull, **options)
     with pytest.raises(TypeError):

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "halyard/c/base.h"
+#include "halyard/c/pool.h"
 #include "halyard/c/tensor.h"
 
 HAL_BEGIN
@@ -17,10 +18,10 @@ typedef struct hal_camera hal_camera;
 // How pixels come into a frame's image.
 enum hal_camera_transfer HAL_ENUM_INT {
   HAL_CAMERA_TRANSFER_DRIVER_BUFFERS = 0,  // the image is the driver's buffer: no copy
-  HAL_CAMERA_TRANSFER_CALLER_BUFFERS = 1,  // the driver writes into the caller's images: no copy
-  HAL_CAMERA_TRANSFER_COPIED = 2,          // the driver cannot export its buffers
-  HAL_CAMERA_TRANSFER_EXPANDED = 3,        // samples of 10 to 14 bits are expanded to 16
-  HAL_CAMERA_TRANSFER_DECODED = 4,         // each frame is a JPEG
+  HAL_CAMERA_TRANSFER_CALLER_BUFFERS = 1,  // the driver writes into the caller's images or pool
+  HAL_CAMERA_TRANSFER_COPIED = 2,  // the driver cannot export its buffers, or not write into a pool
+  HAL_CAMERA_TRANSFER_EXPANDED = 3,  // samples of 10 to 14 bits are expanded to 16
+  HAL_CAMERA_TRANSFER_DECODED = 4,   // each frame is a JPEG
 };
 typedef enum hal_camera_transfer hal_camera_transfer;
 
@@ -77,6 +78,9 @@ struct hal_camera_options {
   /// Images in DMA-BUFs for the driver to write into; NULL: its own buffers. Borrowed.
   const hal_tensor* const* images;
   size_t image_count;
+  /// Each frame is a slot of it, for topics and other processes; NULL: none. Borrowed. Needs
+  /// `buffers` slots, and one for each frame that somebody keeps. Not with images.
+  const hal_pool* pool;
 };
 typedef struct hal_camera_options hal_camera_options;
 

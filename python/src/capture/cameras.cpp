@@ -16,6 +16,7 @@
 #include "enums.h"
 #include "fork_mutex.h"
 #include "halyard/drm.h"
+#include "ipc/pools.h"
 #include "tensor/tensor.h"
 
 namespace halyard::python {
@@ -105,6 +106,7 @@ CameraOptions options_of(const nb::dict& given) {
   options.reopens = truth_from(at("reopens"));
   for (nb::handle image : nb::list(at("images")))
     options.images.push_back(tensor_object(image, "images").value);
+  options.pool = pool_from(at("pool"), "pool");
   return options;
 }
 
@@ -126,7 +128,7 @@ nb::tuple next_camera_frame(PyCamera& self, double timeout_s) {
   const auto camera = opened(self);
   CameraFrame frame = wait_in_slices(self.mutex, timeout_s,
                                      [&](milliseconds timeout) { return camera->next(timeout); });
-  return nb::make_tuple(tensor_result(std::move(frame.image)), frame.sequence, frame.lost,
+  return nb::make_tuple(handle_result(std::move(frame.image)), frame.sequence, frame.lost,
                         frame.timestamp.count());
 }
 

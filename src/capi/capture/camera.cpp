@@ -10,6 +10,7 @@
 #include "capi/capture/captures.h"
 #include "capi/error.h"
 #include "capi/handles.h"
+#include "capi/ipc/topics.h"
 #include "halyard/c/camera.h"
 
 struct hal_camera {
@@ -77,6 +78,10 @@ Result<CameraOptions> options_from(const hal_camera_options* given) {
   for (std::size_t i = 0; i < given->image_count; ++i) {
     HALYARD_TRY(const Tensor* const image, tensor_of(given->images[i]));
     options.images.push_back(*image);
+  }
+  if (given->pool != nullptr) {
+    HALYARD_TRY(const hal_pool* const pool, checked(given->pool, "options.pool"));
+    options.pool = pool->pool;
   }
   return options;
 }
@@ -155,7 +160,8 @@ hal_camera_options hal_camera_options_default(void) {
           .latest_only = options.latest_only,
           .reopens = options.reopens,
           .images = nullptr,
-          .image_count = 0};
+          .image_count = 0,
+          .pool = nullptr};
 }
 
 hal_camera* hal_camera_open(const char* path, const hal_camera_options* options) {

@@ -31,6 +31,7 @@ namespace {
 
 constexpr milliseconds first_pause{100}, longest_pause{5000};
 constexpr milliseconds patience{1000};  // with held buffers, before it is logged
+constexpr milliseconds pool_pause{5};   // between looks for a free slot
 
 // Whether a JPEG is at fault, not the machine.
 bool is_bad_file(Errc code) noexcept {
@@ -63,6 +64,7 @@ struct HALYARD_LOCAL Camera::Impl {
   Result<CameraFrame> next(milliseconds timeout);
   Error late(milliseconds timeout) const;
   void tell_starved();
+  void wait_for_pool();
   Result<std::vector<CameraControl>> controls() const;
   Result<CameraControl> control(std::string_view name) const;
 
@@ -80,6 +82,7 @@ struct HALYARD_LOCAL Camera::Impl {
   Clock::time_point next_try;
   bool has_delivered = false;  // a frame since the camera was opened
   bool has_told_starved = false;
+  bool waits_for_pool = false;
 
   struct {
     std::atomic<std::uint64_t> frames{0}, lost{0}, corrupt{0}, dropped{0}, copies{0}, reopened{0};
@@ -90,7 +93,8 @@ Status Camera::Impl::start() {
   HALYARD_RETURN_IF_ERROR(feed->start(mode));
   if (mode.transfer == CameraTransfer::copied)
     log(LogLevel::warn, "capture",
-        mode.path + ": the driver exports no buffers; frames are copied");
+        mode.path + (options.pool ? ": the driver does not write into a pool; frames are copied"
+                                  : ": the driver exports no buffers; frames are copied"));
   last_number.reset();
   return wait.watch(feed->fd());
 }
@@ -197,6 +201,9 @@ Error Camera::Impl::late(milliseconds timeout) const {
   if (away)
     return fail(Errc::timeout, "camera: it is away and has not come back", "{}: {}", mode.path,
                 away->message());
+  if (feed->is_starved() && options.pool)
+    return fail(Errc::exhausted, "camera: the pool has no free slot; release frames or enlarge it",
+                "{}: {} buffers, {} ms", mode.path, mode.buffers, timeout.count());
   if (feed->is_starved())
     return fail(
         Errc::exhausted,
@@ -209,6 +216,14 @@ Error Camera::Impl::late(milliseconds timeout) const {
 void Camera::Impl::tell_starved() {
   if (std::exchange(has_told_starved, true)) return;
   log(LogLevel::warn, "capture", mode.path + ": waits for the caller, who holds all buffers");
+}
+
+// A slot may come back in another process, and nobody tells: the timer wakes next(), and whoever
+// polls fd().
+void Camera::Impl::wait_for_pool() {
+  const bool did_wait = std::exchange(waits_for_pool, options.pool && feed->is_starved());
+  if (waits_for_pool || did_wait)
+    wait.set_timer(waits_for_pool ? pool_pause : milliseconds::zero());
 }
 
 Result<CameraFrame> Camera::Impl::next(milliseconds timeout) {
@@ -224,6 +239,7 @@ Result<CameraFrame> Camera::Impl::next(milliseconds timeout) {
     if (away && Clock::now() >= next_try) reopen().has_value();
     if (!away) {
       auto frame = pull();
+      if (options.pool) wait_for_pool();
       if (frame && *frame) return **std::move(frame);
       if (frame && has_failed)
         frame = make_error(Errc::device, "camera: its driver reports an error", mode.path, EIO);

@@ -173,6 +173,9 @@ Result<PluginMode> PluginCamera::configure(const CameraOptions& options) {
   if (!options.images.empty())
     return fail(Errc::unsupported, "images: a plugin's camera writes into its own buffers only",
                 "{}", path_);
+  if (options.pool != nullptr)
+    return fail(Errc::unsupported, "pool: a plugin's camera writes into its own buffers only", "{}",
+                path_);
   std::vector<std::uint32_t> codes;
   const auto offered = formats(&codes);
   HALYARD_TRY(const CameraChoice choice, choose_mode(offered, options));

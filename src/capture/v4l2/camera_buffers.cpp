@@ -46,7 +46,7 @@ Result<std::uint32_t> request_buffers(const CameraDevice& device, std::uint32_t 
   request.type = device.type();
   request.memory = memory;
   const int failed = device.call(VIDIOC_REQBUFS, &request);
-  if (failed == EINVAL && memory == V4L2_MEMORY_DMABUF)
+  if (failed == EINVAL && memory != V4L2_MEMORY_MMAP)
     return fail(Errc::unsupported, "images: the driver takes no buffers of others", "{}",
                 device.path());
   if (failed != 0) return device.error("driver: refuses to make buffers", failed);
@@ -84,24 +84,27 @@ Result<std::vector<MappedMemory>> map_buffers(const CameraDevice& device, std::u
 }
 
 int queue_buffer(const CameraDevice& device, std::uint32_t memory, std::uint32_t index,
-                 std::size_t planes, std::span<const QueuedPlane> fds,
+                 std::size_t planes, std::span<const QueuedPlane> given,
                  std::chrono::nanoseconds timestamp) {
   BufferCall handed(device, memory, index, planes);
   const auto whole = std::chrono::floor<std::chrono::seconds>(timestamp);
   handed.buffer.field = V4L2_FIELD_NONE;
   handed.buffer.timestamp.tv_sec = whole.count();
   handed.buffer.timestamp.tv_usec = (timestamp - whole) / std::chrono::microseconds(1);
-  for (std::size_t i = 0; i < fds.size(); ++i) {
-    const auto size = static_cast<std::uint32_t>(fds[i].size_bytes);
-    if (device.is_multiplanar()) {
-      handed.planes[i].m.fd = fds[i].fd;
-      handed.planes[i].length = size;
-      handed.planes[i].bytesused = static_cast<std::uint32_t>(fds[i].used_bytes);
-    } else {
-      handed.buffer.m.fd = fds[i].fd;
-      handed.buffer.length = size;
-      handed.buffer.bytesused = static_cast<std::uint32_t>(fds[i].used_bytes);
-    }
+  // Both structures name the members alike.
+  const auto put = [memory](auto& plane, const QueuedPlane& from) {
+    if (memory == V4L2_MEMORY_USERPTR)
+      plane.m.userptr = reinterpret_cast<unsigned long>(from.address);
+    else
+      plane.m.fd = from.fd;
+    plane.length = static_cast<std::uint32_t>(from.size_bytes);
+    plane.bytesused = static_cast<std::uint32_t>(from.used_bytes);
+  };
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (device.is_multiplanar())
+      put(handed.planes[i], given[i]);
+    else
+      put(handed.buffer, given[i]);
   }
   return device.call(VIDIOC_QBUF, &handed.buffer);
 }

@@ -28,7 +28,8 @@ struct FilledBuffer {
 };
 
 /// Makes buffers of the driver (V4L2_MEMORY_MMAP) or places for those of others
-/// (V4L2_MEMORY_DMABUF); returns their count, which the driver may raise. 0 releases all.
+/// (V4L2_MEMORY_DMABUF, V4L2_MEMORY_USERPTR); returns their count, which the driver may raise. 0
+/// releases all. Errors: unsupported (the driver takes no buffers of others), device.
 Result<std::uint32_t> request_buffers(const CameraDevice& device, std::uint32_t memory,
                                       std::uint32_t count);
 /// A DMA-BUF of one memory plane of a buffer. Errors: unsupported (the driver cannot).
@@ -36,16 +37,17 @@ Result<Fd> export_buffer(const CameraDevice& device, std::uint32_t index, std::u
 /// The driver's own memory of all planes of a buffer.
 Result<std::vector<MappedMemory>> map_buffers(const CameraDevice& device, std::uint32_t index,
                                               std::size_t planes);
-/// Hands a buffer to the driver. `fds`: one DMA-BUF for each plane, with the sizes; empty for the
+/// Hands a buffer to the driver. `given`: the memory of each plane, with the sizes; empty for the
 /// driver's own, unless it reads them. `timestamp` is of what a codec reads. Returns 0 or the
 /// errno.
 struct QueuedPlane {
-  int fd = -1;
+  int fd = -1;  ///< a DMA-BUF
   std::size_t size_bytes = 0;
-  std::size_t used_bytes = 0;  ///< for the driver to read
+  std::size_t used_bytes = 0;    ///< for the driver to read
+  std::byte* address = nullptr;  ///< memory of this process instead (V4L2_MEMORY_USERPTR)
 };
 int queue_buffer(const CameraDevice& device, std::uint32_t memory, std::uint32_t index,
-                 std::size_t planes, std::span<const QueuedPlane> fds,
+                 std::size_t planes, std::span<const QueuedPlane> given,
                  std::chrono::nanoseconds timestamp = {});
 /// Takes a filled buffer; nullopt: there is none yet. Errors: device.
 Result<std::optional<FilledBuffer>> dequeue_buffer(const CameraDevice& device, std::uint32_t memory,

@@ -180,7 +180,10 @@ Status check_camera_options(const CameraOptions& options) {
     return fail(Errc::invalid_argument, "buffers: must be 2 to 32", "{}", options.buffers);
   if (!options.fourcc.empty() && !fourcc_from_string(options.fourcc))
     return fail(Errc::invalid_argument, "fourcc: has at most 4 characters", "{}", options.fourcc);
-  return options.images.empty() ? Status() : check_images(options.images);
+  if (options.images.empty()) return {};
+  if (options.pool != nullptr)
+    return fail(Errc::invalid_argument, "images, pool: give one, not both");
+  return check_images(options.images);
 }
 
 Result<CameraChoice> choose_mode(std::span<const CameraFormat> formats,

@@ -59,7 +59,8 @@ void CameraImages::prepare(const CameraStream& stream, const DriverFormat& forma
                            CameraMode& mode) {
   const CameraTransfer raw =
       stream.is_mapped() ? CameraTransfer::copied : CameraTransfer::driver_buffers;
-  prepare(stream.has_images() ? CameraTransfer::caller_buffers : raw, format, mode);
+  const bool is_of_caller = stream.has_images() || stream.fills_made_images();
+  prepare(is_of_caller ? CameraTransfer::caller_buffers : raw, format, mode);
 }
 
 void CameraImages::prepare(CameraTransfer transfer, const DriverFormat& format, CameraMode& mode) {
@@ -90,6 +91,7 @@ bool CameraImages::is_complete(const FilledBuffer& filled) const noexcept {
 }
 
 Result<Tensor> CameraImages::make(CameraStream& stream, const FilledBuffer& filled) {
+  if (stream.fills_made_images()) return taken(stream, filled);
   if (is_lent()) return lent(stream, filled);
   auto image = read(stream, filled);
   // A lent buffer returns with the image, or with the failure to make one.
@@ -116,6 +118,26 @@ Result<Tensor> CameraImages::lent(CameraStream& stream, const FilledBuffer& fill
       memory[count++] = owned(buffer);
   }
   return lend(std::span(memory).first(count), filled);
+}
+
+Result<Tensor> CameraImages::taken(CameraStream& stream, const FilledBuffer& filled) const {
+  Tensor image = stream.take_image(filled.index);
+  for (std::size_t p = 0; p < format_.planes.size(); ++p)
+    if (filled.offset_bytes[p] != 0)
+      return fail(Errc::unsupported, "pool: the camera's driver leaves a gap before the pixels",
+                  "plane {}: {} bytes", p, filled.offset_bytes[p]);
+  image.set_colorimetry(colorimetry_);
+  return image;
+}
+
+Result<Tensor> CameraImages::new_image(PixelLayout layout) {
+  if (pool_) {
+    HALYARD_TRY(Tensor slot,
+                pool_->alloc_image(format_.width, format_.height, layout.format, layout.dtype));
+    return slot;
+  }
+  return recycler_.create_image(format_.width, format_.height, layout.format, layout.dtype,
+                                memory_);
 }
 
 Result<Tensor> CameraImages::lend(std::span<const std::shared_ptr<Buffer>> memory,
@@ -171,8 +193,7 @@ Result<Tensor> CameraImages::changed(std::span<const std::span<const std::byte>>
                                      const FilledBuffer& filled) {
   HALYARD_TRY(const Tensor source, mapped(memory, filled));
   if (transfer_ == CameraTransfer::expanded) return expanded(source);
-  HALYARD_TRY(Tensor copied, recycler_.create_image(format_.width, format_.height, layout_.format,
-                                                    layout_.dtype, memory_));
+  HALYARD_TRY(Tensor copied, new_image(layout_));
   HALYARD_RETURN_IF_ERROR(copy(source, copied));
   return copied;
 }
@@ -182,15 +203,13 @@ Result<Tensor> CameraImages::decoded(std::span<const std::byte> file) {
   if (header.width != format_.width || header.height != format_.height)
     return fail(Errc::corrupt, "camera: a JPEG has another size than the frames", "{}x{}",
                 header.width, header.height);
-  HALYARD_TRY(Tensor image, recycler_.create_image(header.width, header.height,
-                                                   header.native_format, DType::u8, memory_));
+  HALYARD_TRY(Tensor image, new_image({header.native_format}));
   HALYARD_RETURN_IF_ERROR(load_into(image, file));
   return image;
 }
 
 Result<Tensor> CameraImages::expanded(const Tensor& source) {
-  HALYARD_TRY(Tensor image, recycler_.create_image(format_.width, format_.height, layout_.format,
-                                                   layout_.dtype, memory_));
+  HALYARD_TRY(Tensor image, new_image(layout_));
   {
     HALYARD_TRY(const TensorMap from, source.map(Access::read));
     HALYARD_TRY(const TensorMap to, image.map(Access::write));

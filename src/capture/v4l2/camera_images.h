@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "base/local.h"
 #include "capture/v4l2/camera_stream.h"
 #include "capture/v4l2/pixel_codes.h"
 #include "halyard/camera.h"
+#include "halyard/pool.h"
 #include "halyard/recycler.h"
 
 namespace halyard::capture {
@@ -17,7 +19,9 @@ namespace halyard::capture {
 /// Thread-bound.
 class HALYARD_LOCAL CameraImages {
  public:
-  explicit CameraImages(Memory memory) : memory_(memory) {}
+  /// Of CameraOptions.
+  explicit CameraImages(Memory memory, std::shared_ptr<TensorPool> pool = nullptr)
+      : memory_(memory), pool_(std::move(pool)) {}
 
   /// Prepares for a stream that was started with `format`. Fills in layout, stride, transfer and
   /// colorimetry of `mode`.
@@ -46,11 +50,14 @@ class HALYARD_LOCAL CameraImages {
 
  private:
   Result<Tensor> lent(CameraStream& stream, const FilledBuffer& filled) const;
+  Result<Tensor> taken(CameraStream& stream, const FilledBuffer& filled) const;
   Result<Tensor> read(const CameraStream& stream, const FilledBuffer& filled);
   Result<Tensor> changed(std::span<const std::span<const std::byte>> memory,
                          const FilledBuffer& filled);
   Result<Tensor> decoded(std::span<const std::byte> file);
   Result<Tensor> expanded(const Tensor& source);
+  /// For pixels that are written by the CPU.
+  Result<Tensor> new_image(PixelLayout layout);
   /// The image in mapped memory; it does not own it.
   Result<Tensor> mapped(std::span<const std::span<const std::byte>> memory,
                         const FilledBuffer& filled) const;
@@ -58,6 +65,7 @@ class HALYARD_LOCAL CameraImages {
                          const FilledBuffer& filled) const;
 
   Memory memory_;
+  std::shared_ptr<TensorPool> pool_;
   // As the driver's images, a recycled one is written again when nobody in this process has it.
   Recycler recycler_{RecyclerOptions{.shared_kinds = true}};
   DriverFormat format_;

@@ -37,8 +37,8 @@ Status CameraStream::start(std::unique_ptr<CameraDevice> device, const DriverFor
   lent_ = 0;
   planes_ = format.planes.size();
   slots_.clear();
-  Status done = has_images() ? use_images(format) : make_slots(format, buffers, must_map);
-  if (done && !is_read_by_driver_) done = queue_all();
+  Status done = make_memory(format, buffers, must_map);
+  if (done && !is_read_by_driver_ && !fills_made_images()) done = queue_all();
   if (done) done = start_streaming(*device_);
   if (!done) {
     request_buffers(*device_, memory_kind_, 0).has_value();
@@ -48,12 +48,26 @@ Status CameraStream::start(std::unique_ptr<CameraDevice> device, const DriverFor
   return done;
 }
 
+Status CameraStream::make_memory(const DriverFormat& format, std::uint32_t buffers, bool must_map) {
+  if (has_images()) return use_images(format);
+  if (make_image_ && !must_map) {
+    const Status used = use_made_images(format, buffers);
+    if (used || used.error().code != Errc::unsupported) return used;
+    slots_.clear();
+    lent_ = 0;
+    request_buffers(*device_, memory_kind_, 0).has_value();
+    must_map = true;  // and the pixels are copied
+  }
+  return make_slots(format, buffers, must_map);
+}
+
 // A driver that exports no buffers is told apart by the first one.
 Status CameraStream::make_slots(const DriverFormat& format, std::uint32_t buffers, bool must_map) {
   memory_kind_ = V4L2_MEMORY_MMAP;
   HALYARD_TRY(const std::uint32_t count, request_buffers(*device_, memory_kind_, buffers));
   if (count < 2) return fail(Errc::no_memory, "driver: has no memory for 2 buffers");
   slots_.resize(count);
+  buffers_ = count;
   for (std::uint32_t i = 0; i < count; ++i) {
     Status exported;
     if (!must_map) exported = export_slot(i, slots_[i]);
@@ -85,8 +99,8 @@ Status check_placement(const Tensor& image, const DriverFormat& format, std::siz
     HALYARD_TRY(const ImagePlane plane, image.image_plane(p));
     if (plane.buffer->fd() < 0)
       return fail(Errc::unsupported,
-                  "images: must lie in DMA-BUFs (Memory::dma); for other memory, a slot of a pool "
-                  "too, capture into the driver's buffers and copy",
+                  "images: must lie in DMA-BUFs (Memory::dma); for slots of a pool give "
+                  "CameraOptions::pool; for other memory copy the frames",
                   "image {} lies in {}", number, to_string(plane.buffer->memory()));
     if (!plane.buffer->is_writable())
       return fail(Errc::permission, "images: the camera must be able to write them", "image {}",
@@ -122,6 +136,7 @@ Status CameraStream::use_images(const DriverFormat& format) {
     return fail(Errc::exhausted, "images: the camera's driver takes fewer", "{} of {}", count,
                 wanted);
   slots_.resize(images_.size());
+  buffers_ = wanted;
   for (std::size_t i = 0; i < images_.size(); ++i) {
     for (std::size_t p = 0; p < planes_; ++p) {
       HALYARD_TRY(const ImagePlane plane, images_[i].image_plane(p));
@@ -129,6 +144,102 @@ Status CameraStream::use_images(const DriverFormat& format) {
     }
   }
   return {};
+}
+
+// As many places as there may be, of which `buffers_` are used at a time: see place_for().
+Status CameraStream::use_made_images(const DriverFormat& format, std::uint32_t buffers) {
+  constexpr std::uint32_t most = 32;  // VIDEO_MAX_FRAME
+  memory_kind_ = V4L2_MEMORY_USERPTR;
+  format_ = format;
+  HALYARD_TRY(buffers_, request_buffers(*device_, memory_kind_, buffers));
+  HALYARD_TRY(const std::uint32_t places, request_buffers(*device_, memory_kind_, most));
+  slots_.resize(places);
+  buffers_ = std::min(buffers_, places);
+  lent_ = buffers_;
+  while (lent_ > 0)
+    HALYARD_RETURN_IF_ERROR(make_image());
+  return {};
+}
+
+namespace {
+
+// The memory of each plane: up to the next plane or, for the last one, to the end of the buffer.
+Result<std::vector<QueuedPlane>> planes_in(const Tensor& image, const TensorMap& map,
+                                           const DriverFormat& format) {
+  std::vector<QueuedPlane> planes;
+  const std::size_t count = format.planes.size();
+  for (std::size_t p = 0; p < count; ++p) {
+    HALYARD_TRY(const ImagePlane plane, image.image_plane(p));
+    std::size_t end = plane.buffer->size_bytes();
+    if (p + 1 < count) {
+      HALYARD_TRY(const ImagePlane next, image.image_plane(p + 1));
+      end = next.offset_bytes;
+    }
+    const std::size_t size = end - plane.offset_bytes;
+    if (plane.stride_bytes != format.planes[p].stride_bytes || size < format.planes[p].size_bytes)
+      return fail(Errc::unsupported, "pool: the camera's driver demands other rows or more bytes",
+                  "plane {}: {} bytes, not {}", p, format.planes[p].size_bytes, size);
+    planes.push_back({.size_bytes = size, .address = map.plane(p).writable});
+  }
+  return planes;
+}
+
+}  // namespace
+
+// The kernel keeps the pages of a place pinned, and pins others where the place gets another
+// address, which costs more than a copy. So memory that was used before gets its place again.
+std::uint32_t CameraStream::place_for(const std::byte* address) const {
+  std::optional<std::uint32_t> unused, used;
+  for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+    if (!slots_[i].image.is_empty()) continue;
+    if (slots_[i].planes.empty()) {
+      if (!unused) unused = i;
+    } else if (slots_[i].planes[0].address == address) {
+      return i;
+    } else {
+      used = i;
+    }
+  }
+  return unused ? *unused : *used;
+}
+
+// Makes an image and hands it to the driver.
+Status CameraStream::make_image() {
+  HALYARD_TRY(Tensor image, make_image_(format_));
+  HALYARD_TRY(TensorMap map, image.map(Access::write));
+  HALYARD_TRY(auto planes, planes_in(image, map, format_));
+  const std::uint32_t index = place_for(planes[0].address);
+  Slot& slot = slots_[index];
+  slot.planes = std::move(planes);
+  const int failed = queue(index);
+  if (failed == EINVAL || failed == EFAULT)
+    return fail(Errc::unsupported, "pool: the camera's driver does not write into it", "{}",
+                device_->path());
+  if (failed != 0) return device_->error("driver: does not take a buffer", failed);
+  slot.image = std::move(image);
+  slot.map = std::move(map);
+  --lent_;
+  return {};
+}
+
+Status CameraStream::make_missing_images() {
+  while (lent_ > 0) {
+    const Status made = make_image();
+    if (made) continue;
+    return made.error().code == Errc::exhausted ? Status() : made;
+  }
+  return {};
+}
+
+Tensor CameraStream::take_image(std::uint32_t index) {
+  const ForkLock lock(mutex_);
+  Slot& slot = slots_[index];
+  slot.map = {};
+  Tensor image = std::exchange(slot.image, {});
+  ++lent_;
+  // take() tries again, and has the error.
+  make_missing_images().has_value();
+  return image;
 }
 
 // Images that frames of an earlier run hold come later, by give_back().
@@ -185,6 +296,10 @@ void CameraStream::stop() noexcept {
 }
 
 Result<std::optional<FilledBuffer>> CameraStream::take() {
+  if (fills_made_images()) {
+    const ForkLock lock(mutex_);
+    HALYARD_RETURN_IF_ERROR(make_missing_images());
+  }
   HALYARD_TRY(auto filled, dequeue_buffer(*device_, memory_kind_, planes_));
   if (filled && filled->index >= slots_.size())
     return fail(Errc::device, "driver: returns a buffer that does not exist", "{}", filled->index);
@@ -242,7 +357,7 @@ void CameraStream::give_back(std::uint32_t index, std::uint64_t run) noexcept {
 
 bool CameraStream::is_starved() const noexcept {
   const ForkLock lock(mutex_);
-  return lock && !slots_.empty() && lent_ == slots_.size();
+  return lock && !slots_.empty() && lent_ == buffers_;
 }
 
 }  // namespace halyard::capture

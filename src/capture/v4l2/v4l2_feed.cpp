@@ -12,6 +12,7 @@
 #include "capture/v4l2/camera_formats.h"
 #include "capture/v4l2/camera_images.h"
 #include "capture/v4l2/camera_stream.h"
+#include "halyard/pool.h"
 
 namespace halyard::capture {
 namespace {
@@ -53,14 +54,25 @@ Result<Configured> set_mode(const CameraDevice& device, const CameraOptions& opt
   return done;
 }
 
+// Slots with the rows that the driver writes.
+ImageMaker maker_of(const std::shared_ptr<TensorPool>& pool) {
+  if (pool == nullptr) return {};
+  return [pool](const DriverFormat& format) -> Result<Tensor> {
+    const PixelLayout layout = *pixel_code(format.fourcc)->layout;
+    HALYARD_TRY(Tensor slot, pool->alloc_image(format.width, format.height, layout.format,
+                                               layout.dtype, format.planes[0].stride_bytes));
+    return slot;
+  };
+}
+
 class HALYARD_LOCAL V4l2Feed final : public CameraFeed {
  public:
   V4l2Feed(V4l2Calls& calls, const std::string& path, const CameraOptions& options)
       : calls_(calls),
         path_(path),
         options_(options),
-        stream_(std::make_shared<CameraStream>(options.images)),
-        images_(options.memory) {}
+        stream_(std::make_shared<CameraStream>(options.images, maker_of(options.pool))),
+        images_(options.memory, options.pool) {}
   ~V4l2Feed() override { stream_->stop(); }
 
   Status open() override {

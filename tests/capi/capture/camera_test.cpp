@@ -45,6 +45,21 @@ TEST(CameraInC, options_are_checked) {
   const hal_tensor* images[2] = {nullptr, nullptr};
   options.images = images;
   EXPECT_TRUE(refused());
+  options = hal_camera_options_default();
+  options.pool = reinterpret_cast<const hal_pool*>(&images);
+  EXPECT_TRUE(refused());
+  EXPECT_NE(std::string(hal_last_error()).find("options.pool"), std::string::npos);
+  hal_pool* const pool = hal_pool_create(4712, nullptr);
+  hal_tensor* const image =
+      hal_tensor_new_image(64, 32, HAL_PIXEL_FORMAT_GREY, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_MEM);
+  images[0] = images[1] = image;
+  options.pool = pool;
+  options.images = images;
+  options.image_count = 2;
+  EXPECT_TRUE(refused());
+  EXPECT_NE(std::string(hal_last_error()).find("images, pool"), std::string::npos);
+  hal_tensor_free(image);
+  hal_pool_free(pool);
 }
 
 TEST(CameraInC, calls_without_a_camera_fail) {

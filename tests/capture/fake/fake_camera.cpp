@@ -107,9 +107,11 @@ int answer_rate(FakeNode& node, v4l2_streamparm& parameters, bool is_set) {
 
 int make_buffers(FakeNode& node, v4l2_requestbuffers& request) {
   if (request.memory == V4L2_MEMORY_DMABUF && !node.has_dmabuf) return EINVAL;
+  if (request.memory == V4L2_MEMORY_USERPTR && !node.has_userptr) return EINVAL;
   if (node.is_streaming) return EBUSY;
   node.buffers.clear();
   node.given.clear();
+  node.pointed.clear();
   node.queued.clear();
   node.memory = request.memory;
   request.count = std::min(request.count, node.max_buffers);
@@ -147,6 +149,20 @@ int queue(FakeNode& node, const v4l2_buffer& buffer) {
     for (std::size_t p = 0; p < node.format()->planes; ++p)
       fds.push_back(node.is_multi() ? buffer.m.planes[p].m.fd : buffer.m.fd);
     node.given[buffer.index] = fds;
+  }
+  if (node.memory == V4L2_MEMORY_USERPTR && node.pointer_errno != 0) return node.pointer_errno;
+  if (node.memory == V4L2_MEMORY_USERPTR) {
+    std::vector<std::span<std::byte>> memory;
+    for (std::size_t p = 0; p < node.format()->planes; ++p) {
+      const bool is_multi = node.is_multi();
+      const auto address = is_multi ? buffer.m.planes[p].m.userptr : buffer.m.userptr;
+      const std::size_t size = is_multi ? buffer.m.planes[p].length : buffer.length;
+      if (size < node.plane_bytes(p)) return EINVAL;
+      memory.emplace_back(reinterpret_cast<std::byte*>(address), size);
+    }
+    auto& before = node.pointed[buffer.index];
+    if (before.empty() || before[0].data() != memory[0].data()) ++node.pins;
+    before = memory;
   }
   if (std::count(node.queued.begin(), node.queued.end(), buffer.index) != 0) return EINVAL;
   node.queued.push_back(buffer.index);
@@ -321,10 +337,14 @@ bool FakeCameras::finish(FakeNode& node, std::uint32_t flags, std::size_t bytes,
   const std::uint32_t index = node.queued.front();
   node.queued.pop_front();
   for (std::size_t p = 0; p < node.format()->planes; ++p) {
-    const int fd = node.memory == V4L2_MEMORY_DMABUF ? node.given.at(index).at(p)
-                                                     : node.buffers.at(index).at(p).get();
     std::vector<std::byte> pixels(node.plane_bytes(p), static_cast<std::byte>(value + p));
     if (p == 0 && !data.empty()) pixels.assign(data.begin(), data.end());
+    if (node.memory == V4L2_MEMORY_USERPTR) {
+      std::memcpy(node.pointed.at(index).at(p).data(), pixels.data(), pixels.size());
+      continue;
+    }
+    const int fd = node.memory == V4L2_MEMORY_DMABUF ? node.given.at(index).at(p)
+                                                     : node.buffers.at(index).at(p).get();
     if (::pwrite(fd, pixels.data(), pixels.size(), 0) < 0) return false;
   }
   node.done.push_back({index, number, static_cast<std::uint32_t>(bytes), flags});

@@ -46,11 +46,12 @@ struct FakeNode {
   std::uint32_t caps = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING;
   std::vector<FakeFormat> formats;
   std::vector<FakeControl> controls;
-  bool has_export = true, has_dmabuf = true, is_monotonic = true;
+  bool has_export = true, has_dmabuf = true, has_userptr = true, is_monotonic = true;
   std::uint32_t max_buffers = 32;
   double kept_rate = 0;                  ///< not 0: the rate whatever is asked
   std::map<unsigned long, int> failing;  ///< request -> errno
   int open_errno = 0;
+  int pointer_errno = 0;  ///< of memory of the caller that is not a DMA-BUF
 
   // What the calls have led to.
   Fd event;  ///< a copy of the open descriptor: readable while a frame waits
@@ -60,6 +61,8 @@ struct FakeNode {
   bool is_streaming = false, is_gone = false;
   std::vector<std::vector<Fd>> buffers;             ///< by index, by plane
   std::map<std::uint32_t, std::vector<int>> given;  ///< descriptors of the caller
+  std::map<std::uint32_t, std::vector<std::span<std::byte>>> pointed;  ///< memory of the caller
+  int pins = 0;  ///< times that a place got other memory than before
   std::deque<std::uint32_t> queued;
   struct Done {
     std::uint32_t index = 0, sequence = 0, bytes = 0, flags = 0;

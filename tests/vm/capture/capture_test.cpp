@@ -149,19 +149,58 @@ TEST_P(CaptureTest, images_may_have_a_buffer_for_each_plane) {
   EXPECT_EQ(bytes_of(frame.image), expected);
 }
 
-TEST_P(CaptureTest, a_slot_of_a_pool_takes_one_counted_copy) {
+TEST_P(CaptureTest, the_driver_writes_into_slots_of_a_pool) {
   const auto pool = value_of(TensorPool::create(4711, TensorPoolConfig::small()));
-  std::vector<Tensor> slots;
-  for (int n = 0; n < 2; ++n)
-    slots.push_back(value_of(pool->alloc_image(width, height, PixelFormat::nv12)));
-  EXPECT_FAILS(Cam::open(path(), with_images(slots)), Errc::unsupported, "a slot of a pool");
-  Cam camera = value_of(Cam::open(path(), small("NV12")));
-  show(camera, "100% Color Squares");
-  const CameraFrame frame = fresh(camera);
+  for (const char* fourcc : {"NV12", "NM12", "YUYV", "RGB3"}) {
+    if (std::string_view(fourcc) == "NM12" && !GetParam()) continue;
+    SCOPED_TRACE(fourcc);
+    const auto expected = reference(fourcc, "100% Color Squares");
+    CameraOptions options = small(fourcc);
+    options.pool = pool;
+    const CopyStats before = copy_stats();
+    {
+      Cam camera = value_of(Cam::open(path(), options));
+      EXPECT_EQ(camera.mode().transfer, CameraTransfer::caller_buffers);
+      show(camera, "100% Color Squares");
+      fresh(camera);
+      std::vector<CameraFrame> kept;
+      for (int n = 0; n < 8; ++n)
+        kept.push_back(value_of(camera.next(patience)));
+      for (const CameraFrame& frame : kept) {
+        EXPECT_EQ(bytes_of(frame.image), expected);
+        EXPECT_TRUE(TensorHandle::is_handle(frame.image));
+      }
+      EXPECT_EQ(pool->stats().allocated_slots, camera.mode().buffers + 8);
+    }
+    EXPECT_EQ(copy_stats().copies, before.copies);
+    EXPECT_EQ(pool->stats().allocated_slots, 0U);
+  }
+}
+
+// As a subscriber in another process does: it knows the slot by its descriptor alone.
+TEST_P(CaptureTest, a_slot_that_a_topic_has_is_not_written_again) {
+  const auto pool = value_of(TensorPool::create(4711, TensorPoolConfig::small()));
+  CameraOptions options = small("NV12");
+  options.pool = pool;
+  Cam camera = value_of(Cam::open(path(), options));
+  auto topic = value_of(Topic<Tensor>::create("camera.slots"));
+  auto reader = value_of(Topic<Tensor>::create("camera.slots"));
+  EXPECT_OK(camera.set_control("test_pattern", "100% Green"));
+  fresh(camera);
+  std::vector<std::byte> sent;
   const CopyStats before = copy_stats();
-  EXPECT_OK(copy(frame.image, slots[0]));
-  EXPECT_EQ(copy_stats().copies, before.copies + 1);
-  EXPECT_EQ(bytes_of(slots[0]), bytes_of(frame.image));
+  {
+    const CameraFrame frame = value_of(camera.next(patience));
+    sent = bytes_of(frame.image);
+    EXPECT_OK(topic.send(frame.image));
+  }
+  const auto received = reader.recv();
+  ASSERT_TRUE(received);
+  EXPECT_OK(camera.set_control("test_pattern", "100% Red"));
+  for (int n = 0; n < 20; ++n)
+    EXPECT_OK(camera.next(patience));
+  EXPECT_EQ(bytes_of(*received), sent);
+  EXPECT_EQ(copy_stats().copies, before.copies);
 }
 
 TEST_P(CaptureTest, the_driver_writes_into_a_reconciled_layout) {

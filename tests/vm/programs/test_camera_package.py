@@ -30,6 +30,17 @@ def test_frames_that_are_held_keep_the_cameras_buffers():
             list(itertools.islice(frames, 20))
 
 
+@CAMERAS
+def test_the_driver_writes_into_slots_of_a_pool(camera):
+    pool = halyard.TensorPool(4713)
+    with halyard.Camera(camera, format="nv12", width=320, height=180, pool=pool) as frames:
+        assert frames.mode.transfer == "caller_buffers"
+        kept = [next(frames).image for _ in range(8)]
+        assert all(isinstance(image, halyard.TensorHandle) for image in kept)
+        assert len({image.descriptor().offset for image in kept}) == 8
+        assert frames.stats.copies == 0 and frames.stats.lost == 0
+
+
 def test_a_model_takes_the_frames_of_a_camera():
     model = halyard.Model(MODEL)
     with halyard.open(ONE_BUFFER) as frames:
