@@ -48,10 +48,7 @@ int sample_of(const Tensor& image, std::size_t at) {
 class CameraFrames : public ::testing::Test {
  protected:
   FakeNode& add(std::uint32_t fourcc, std::size_t planes = 1, std::uint32_t padding = 0) {
-    FakeNode node;
-    if (planes > 1) node.caps = V4L2_CAP_VIDEO_CAPTURE_MPLANE | V4L2_CAP_STREAMING;
-    node.formats = {{fourcc, {{64, 32, {30}}}, planes, padding}};
-    return cameras_.add(std::move(node));
+    return cameras_.add(test::node_of(fourcc, planes, padding));
   }
   static Camera open(const CameraOptions& options = {}) {
     auto camera = Camera::open("/dev/fake0", options);

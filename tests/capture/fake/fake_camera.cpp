@@ -259,6 +259,13 @@ std::size_t FakeNode::plane_bytes(std::size_t plane) const {
   return std::size_t{stride} * all + format()->offset_bytes;
 }
 
+FakeNode node_of(std::uint32_t fourcc, std::size_t planes, std::uint32_t padding) {
+  FakeNode node;
+  if (planes > 1) node.caps = V4L2_CAP_VIDEO_CAPTURE_MPLANE | V4L2_CAP_STREAMING;
+  node.formats = {{fourcc, {{64, 32, {30}}}, planes, padding}};
+  return node;
+}
+
 int FakeCameras::open_node(const std::string& path) {
   const std::lock_guard lock(mutex_);
   FakeNode* const node = find(path);

@@ -75,6 +75,9 @@ struct FakeNode {
   std::size_t plane_bytes(std::size_t plane) const;
 };
 
+/// A camera with one format, 64x32 at 30 frames per second.
+FakeNode node_of(std::uint32_t fourcc, std::size_t planes = 1, std::uint32_t padding = 0);
+
 /// Takes the place of the system's calls while it exists.
 class FakeCameras final : public FakeNodes<FakeNode> {
  public:
