@@ -57,7 +57,7 @@ double microseconds_of(std::chrono::nanoseconds time) {
 
 // A camera at 200 frames a second and one stage of 1 ms: what is left of the latency is ours.
 void added_latency(benchmark::State& state) {
-  double p50 = 0, p99 = 0;
+  double mean = 0, p50 = 0, p99 = 0;
   for ([[maybe_unused]] auto _ : state) {
     PipelineOptions options;
     options.sources.push_back(source_of(small_image(), 200, microseconds(5000)));
@@ -66,7 +66,9 @@ void added_latency(benchmark::State& state) {
     const StageStats& stage = stats.stages.back();
     p50 = microseconds_of(stats.latency.p50 - stage.p50);
     p99 = microseconds_of(stats.latency.p99 - stage.p99);
+    mean = microseconds_of(stats.latency.total - stage.total) / double(stage.frames);
   }
+  state.counters["added_mean_us"] = mean;  // percentiles are those of a histogram: steps of 6 %
   state.counters["added_p50_us"] = p50;
   state.counters["added_p99_us"] = p99;
 }

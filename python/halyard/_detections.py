@@ -343,7 +343,7 @@ def _restored(kind: type[Detections], fields: Dict[str, Any]) -> Detections:
 
 
 def decoded(boxes: Any, scores: Any, classes: Any, masks: List[Any], unit: Optional[str],
-            input_dims: Optional[Size], labels: Sequence[str], **found: Any) -> Detections:
+            input_dims: Optional[Size], **found: Any) -> Detections:
     """The result of Decoder.decode, from arrays of the extension."""
     regions = found.pop("mask_boxes", None)
     items = None
@@ -354,8 +354,7 @@ def decoded(boxes: Any, scores: Any, classes: Any, masks: List[Any], unit: Optio
     if "top_classes" in found:
         found["top_classes"] = found["top_classes"].astype(np.int64)
     return Detections._of(xyxy=boxes, confidence=scores, class_id=classes.astype(np.int64),
-                          _mask_items=items, unit=unit, size=input_dims,
-                          names=tuple(labels) or None, **found)
+                          _mask_items=items, unit=unit, size=input_dims, **found)
 
 
 Detections._made_of_slots()

@@ -100,16 +100,26 @@ nb::object mask_boxes(const DecodeFacts& facts, std::span<const compat::Segmenta
   return detection_arrays(covered).boxes;
 }
 
-DecodeFacts facts_of(const PyDecoder& decoder) {
+// Made once: a network may have thousands of names.
+nb::object names_of(PyDecoder& decoder) {
+  if (decoder.names.is_valid()) return decoder.names;
+  nb::list labels;
+  for (const std::string& label : decoder.value.description().labels)
+    labels.append(str_of(label));
+  decoder.names = nb::len(labels) == 0 ? nb::none() : nb::object(nb::tuple(labels));
+  return decoder.names;
+}
+
+DecodeFacts facts_of(PyDecoder& decoder) {
   const ModelDescription& description = decoder.value.description();
   return {.is_normalized = decoder.value.normalized_boxes(),
           .input = decoder.value.input_dims(),
           .has_instances = has_instances(description),
-          .labels = description.labels};
+          .names = names_of(decoder)};
 }
 
 // The unit of a result, and values that heads give beside boxes.
-nb::object completed(nb::object result, const PyDecoder& decoder, const compat::Found& found) {
+nb::object completed(nb::object result, PyDecoder& decoder, const compat::Found& found) {
   const DecodeFacts facts = facts_of(decoder);
   if (const auto normalized = facts.is_normalized)
     result.attr("unit") = *normalized ? "fractions" : "pixels";
@@ -270,15 +280,12 @@ nb::object detections_result(const compat::Found& found, const DecodeFacts& fact
   static PyObject* place = nullptr;
   const nb::handle make = kept_attribute(place, "halyard._detections", "decoded");
   const DetectionArrays arrays = detection_arrays(found.boxes);
-  nb::list labels;
-  for (const std::string& label : facts.labels)
-    labels.append(str_of(label));
   nb::dict also;
   also["boxes"] = arrays.boxes;
   also["scores"] = arrays.scores;
   also["classes"] = arrays.classes;
   also["masks"] = mask_list(found.segmentations.views());
-  also["labels"] = labels;
+  also["names"] = facts.names;
   also["unit"] = facts.is_normalized
                      ? nb::object(nb::str(*facts.is_normalized ? "fractions" : "pixels"))
                      : nb::none();

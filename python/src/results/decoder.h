@@ -24,6 +24,7 @@ struct PyDecoder {
   compat::Decoder value;
   mutable PySharedMutex settings;
   std::vector<std::unique_ptr<compat::Found>> spare;
+  nb::object names;  ///< a tuple for all results, or None; null before the first decode
 };
 
 /// The class of programs of EdgeFirst HAL: Convention::reference.
@@ -61,7 +62,7 @@ struct DecodeFacts {
   std::optional<bool> is_normalized;  ///< boxes are fractions; false: pixels
   std::optional<Size> input;          ///< of the network
   bool has_instances = false;         ///< masks, one for each box
-  std::span<const std::string> labels = {};
+  nb::object names = nb::none();      ///< of the classes: a tuple
 };
 /// A new halyard.Detections.
 nb::object detections_result(const compat::Found& found, const DecodeFacts& facts);
