@@ -2,6 +2,9 @@
 """halyard.open, Model and Pipeline of the Python package on a camera."""
 import itertools
 import pathlib
+import subprocess
+import sys
+import time
 
 import halyard
 import numpy as np
@@ -39,6 +42,37 @@ def test_the_driver_writes_into_slots_of_a_pool(camera):
         assert all(isinstance(image, halyard.TensorHandle) for image in kept)
         assert len({image.descriptor().offset for image in kept}) == 8
         assert frames.stats.copies == 0 and frames.stats.lost == 0
+
+
+CAPTURES_TO_POOL = """
+import sys, time
+import halyard
+pool = halyard.TensorPool(int(sys.argv[2]))
+with halyard.Camera(sys.argv[1], width=320, height=180, pool=pool) as camera:
+    frames = [next(camera).image for _ in range(5)]
+    print(bytes(frames[-1].descriptor()).hex(), flush=True)
+    time.sleep(100)
+"""
+
+
+@CAMERAS
+def test_a_killed_process_leaves_no_slot_and_its_frames_stay_with_who_has_them(camera):
+    pool = halyard.TensorPool(4714)
+    for _ in range(3):
+        with subprocess.Popen([sys.executable, "-c", CAPTURES_TO_POOL, camera, "4714"],
+                              stdout=subprocess.PIPE, text=True) as child:
+            seen = pool.attach(bytes.fromhex(child.stdout.readline()))
+            before = np.array(seen)
+            child.kill()
+        with halyard.Camera(camera, width=320, height=180, pool=pool) as frames:
+            for _ in range(5):
+                next(frames)
+        assert np.ptp(before) > 0 and np.array_equal(np.array(seen), before)
+        del seen
+        until = time.monotonic() + 10
+        while pool.stats().allocated_slots and time.monotonic() < until:
+            time.sleep(0.05)
+        assert pool.stats().allocated_slots == 0
 
 
 def test_a_model_takes_the_frames_of_a_camera():
