@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
+#include "base/system/shared_object.h"
 #include "halyard/log.h"
 #include "halyard/threads.h"
 #include "halyard/trace.h"
@@ -16,6 +19,7 @@
 namespace halyard {
 namespace {
 
+using namespace std::chrono_literals;
 using test::Inside;
 using test::is_true_in_child;
 
@@ -60,6 +64,53 @@ TEST(Fork, a_child_does_not_wait_for_a_log_sink_that_its_parent_was_in) {
                                                   return true;
                                                 }));
   set_log_sink(nullptr);
+}
+
+// The loader is in the middle of its tables then, and the child finds them so.
+TEST(Fork, waits_for_another_thread_that_loads_a_shared_object) {
+  std::atomic<bool> has_begun{false}, has_ended{false};
+  std::thread thread([&] {
+    const LoadingTurn turn;
+    has_begun = true;
+    std::this_thread::sleep_for(50ms);
+    has_ended = true;
+  });
+  while (!has_begun)
+    std::this_thread::yield();
+  EXPECT_TRUE(is_true_in_child([&] {
+    const LoadingTurn turn;  // the parent's threads do not hold it here
+    return has_ended.load();
+  }));
+  thread.join();
+}
+
+TEST(Fork, does_not_wait_for_a_load_of_its_own_thread) {
+  const LoadingTurn turn;
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(is_true_in_child([] { return is_true_in_child([] { return true; }); }));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+}
+
+TEST(Fork, children_load_shared_objects_whatever_their_parents_threads_load) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer's allocator stays locked in a child of several threads";
+#endif
+  std::atomic<bool> is_over{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      while (!is_over)
+        EXPECT_FALSE(SharedObject::open("libhalyard_none.so.7", "none"));
+    });
+  }
+  bool is_whole = true;
+  for (int n = 0; n < 300 && is_whole; ++n)
+    is_whole = is_true_in_child(
+        [] { return !SharedObject::open("libhalyard_none.so.7", "none").has_value(); });
+  EXPECT_TRUE(is_whole);
+  is_over = true;
+  for (std::thread& thread : threads)
+    thread.join();
 }
 
 TEST(ForkMutex, tells_a_child_that_its_holder_is_lost) {

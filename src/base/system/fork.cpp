@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fork() changes. A handler, registered when the library is loaded, records it.
+// What fork() changes, and what it waits for. Handlers are registered when the library is loaded.
 #include "base/system/fork.h"
 
 #include <pthread.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
+#include <thread>
 
 namespace halyard {
 namespace {
@@ -16,7 +18,30 @@ std::atomic<std::uint32_t> generation{1};
 // Descriptor + 1; 0: a free place.
 std::array<std::atomic<int>, 4096> parents_fds{};
 
+// Threads that load shared objects, and threads that fork. Each side counts itself before it looks
+// at the other, so that one of them sees the other.
+std::atomic<int> loading{0};
+std::atomic<int> forking{0};
+thread_local int own_turns = 0;
+// The limit is for an object whose initialization waits for the thread that forks.
+constexpr std::chrono::seconds longest_load{10};
+constexpr std::chrono::microseconds load_pause{200};
+
+void prepare_fork() noexcept {
+  forking.fetch_add(1);
+  if (own_turns > 0) return;
+  const auto end = std::chrono::steady_clock::now() + longest_load;
+  while (loading.load() != 0 && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(load_pause);
+}
+
+void remain_parent() noexcept {
+  if (forking.fetch_sub(1) == 1) forking.notify_all();
+}
+
 void become_child() noexcept {
+  forking.store(0);
+  loading.store(own_turns > 0 ? 1 : 0);
   for (auto& place : parents_fds) {
     const int fd = place.exchange(0, std::memory_order_relaxed) - 1;
     if (fd >= 0) ::close(fd);
@@ -25,7 +50,7 @@ void become_child() noexcept {
   if (have_started.load(std::memory_order_relaxed)) are_lost.store(true, std::memory_order_relaxed);
 }
 
-[[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, become_child);
+[[maybe_unused]] const int registered = ::pthread_atfork(prepare_fork, remain_parent, become_child);
 
 }  // namespace
 
@@ -39,6 +64,21 @@ bool threads_are_lost() noexcept {
 
 [[gnu::hot]] std::uint32_t fork_generation() noexcept {
   return generation.load(std::memory_order_relaxed);
+}
+
+LoadingTurn::LoadingTurn() noexcept {
+  if (own_turns++ > 0) return;
+  for (;;) {
+    loading.fetch_add(1);
+    const int now = forking.load();
+    if (now == 0) return;
+    loading.fetch_sub(1);
+    forking.wait(now);
+  }
+}
+
+LoadingTurn::~LoadingTurn() {
+  if (--own_turns == 0) loading.fetch_sub(1);
 }
 
 ParentFd::ParentFd(Fd fd) noexcept : fd_(std::move(fd)), generation_(fork_generation()) {

@@ -20,6 +20,17 @@ void threads_start() noexcept;
 /// the work on the calling threads. Thread-safe.
 bool threads_are_lost() noexcept;
 
+/// Held while the loader loads a shared object. A fork() by another thread waits for its end, at
+/// most ten seconds: the loader's tables would be half changed in the child, and its next dlopen()
+/// could crash. Turns of one thread nest, and it may fork() in them. Thread-bound.
+class HALYARD_LOCAL LoadingTurn {
+ public:
+  LoadingTurn() noexcept;
+  LoadingTurn(const LoadingTurn&) = delete;
+  LoadingTurn& operator=(const LoadingTurn&) = delete;
+  ~LoadingTurn();
+};
+
 /// A descriptor that a child of fork() closes at once. For descriptors whose end tells others that
 /// this process has ended. This holds for the first 4096 of a process. Move-only. Thread-bound.
 class HALYARD_LOCAL ParentFd {

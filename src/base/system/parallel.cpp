@@ -98,6 +98,10 @@ void Parallel::run(std::int32_t count, std::int32_t minimum, const Call& body) {
 
 void Parallel::run_wide(std::int32_t count, std::int32_t minimum, const Call& body) {
   Arena& arena = *arena_;
+  if (!arena.arena.is_active()) {
+    const LoadingTurn turn;  // oneTBB opens its helper libraries when its first arena starts
+    arena.arena.initialize();
+  }
   tsan_release(&arena.begin);
   arena.arena.execute([&] {
     tbb::parallel_for(

@@ -6,6 +6,7 @@
 
 #include <string_view>
 
+#include "base/system/fork.h"
 #include "base/text/cut_text.h"
 #include "base/text/format_error.h"
 
@@ -23,6 +24,7 @@ std::string_view last_reason() {
 
 Result<SharedObject> SharedObject::open(const std::string& name, const char* what) {
   // All symbols are bound at once, so that a library that does not fit fails here and not later.
+  const LoadingTurn turn;
   void* const handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return fail(Errc::unsupported, what, "{}", last_reason());
   return SharedObject(handle);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/system/fork.h"
 #include "base/system/shared_object.h"
 #include "base/text/format_error.h"
 
@@ -156,6 +157,7 @@ bool Display::has(std::string_view extension) const noexcept {
 }
 
 std::vector<Display> open_displays() {
+  const LoadingTurn turn;  // EGL loads drivers
   std::vector<Display> out;
   open_surfaceless(out);
   open_devices(out);
