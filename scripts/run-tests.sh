@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs a build's tests with ctest and prints a summary: the tests per layer, the skipped tests, and
-# ctest's own summary as the last line.
+# Runs a build's tests with ctest and prints a summary: the tests per layer, the skipped tests per
+# suite, the output of failed tests, and ctest's own summary as the last line.
 #   scripts/run-tests.sh BUILD_FOLDER [ctest argument...]
 set -euo pipefail
 [[ $# -ge 1 && -f $1/CTestTestfile.cmake ]] || {
@@ -28,6 +28,24 @@ awk '/^Label Time Summary:/ {on = 1; next} /^Total Test time/ {on = 0}
        printf "  %-12s %6d\n", $1, count
      }' "$log"
 printf 'Skipped: %s\n' "$skipped"
-sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) \.*\*\*\*Skipped.*/  \1/p' "$log"
+# Names of a suite once: layer.Suite/with_parameter is one of layer.Suite.
+sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) \.*\*\*\*Skipped.*/\1/p' "$log" |
+  sed -E 's/^([^.]*\.[^.]*)\..*/\1/' | sort | uniq -c | awk '{printf "  %-60s %4d\n", $2, $1}'
+# Once more, because the lines of other tests follow it above: what failed tests wrote at their end.
+awk -v most=60 '
+  function tell(   i) {
+    if (name != "") {
+      printf "\nFailed: %s\n", name
+      for (i = (n > most ? n - most : 0); i < n; i++) print lines[i]
+    }
+    name = ""; n = 0
+  }
+  /^ *Start +[0-9]+: / || /^ *[0-9]+\/[0-9]+ Test +#/ || /^[0-9]+% tests passed/ {
+    tell()
+    if (/#[0-9]+: .*\*\*\*(Failed|Timeout|Exception|Not Run)/) name = $4
+    next
+  }
+  name != "" {lines[n++] = $0}
+  END {tell()}' "$log"
 printf '%s\n' "$summary"
 exit "$rc"
