@@ -103,9 +103,7 @@ nb::object mask_boxes(const DecodeFacts& facts, std::span<const compat::Segmenta
 // Made once: a network may have thousands of names.
 nb::object names_of(PyDecoder& decoder) {
   if (decoder.names.is_valid()) return decoder.names;
-  nb::list labels;
-  for (const std::string& label : decoder.value.description().labels)
-    labels.append(str_of(label));
+  const nb::list labels = labels_of(decoder);
   decoder.names = nb::len(labels) == 0 ? nb::none() : nb::object(nb::tuple(labels));
   return decoder.names;
 }

@@ -127,16 +127,8 @@ void def_facts(Class& type) {
       .def_prop_ro(
           "model_type", [](PyDecoder& d) { return d.value.model_type(); },
           "The arrangement of the model's outputs: \"yolo_det\", \"modelpack_seg\"...")
-      .def_prop_ro(
-          "labels",
-          [](PyDecoder& d) {
-            nb::list labels;
-            for (const std::string& label : d.value.description().labels)
-              labels.append(str_of(label));
-            return labels;
-          },
-          nb::sig("def labels(self) -> list[str]"),
-          "Class names of the configuration; may be empty.");
+      .def_prop_ro("labels", &labels_of, nb::sig("def labels(self) -> list[str]"),
+                   "Class names of the configuration; may be empty.");
 }
 
 // Default thresholds of the constructors. halyard's are those of C++ everywhere; EdgeFirst HAL's
@@ -285,6 +277,13 @@ void bind_reference(nb::module_& m) {
 }
 
 }  // namespace
+
+nb::list labels_of(const PyDecoder& decoder) {
+  nb::list labels;
+  for (const std::string& label : decoder.value.description().labels)
+    labels.append(str_of(label));
+  return labels;
+}
 
 void bind_decoder(nb::module_& m) {
   bind_native(m);

@@ -40,6 +40,9 @@ void add_decoding(ReferenceDecoderClass& type);
 /// Decoder.for_model and explain (describe.cpp).
 void add_for_model(DecoderClass& type);
 
+/// The names of the classes; empty where the description has none.
+nb::list labels_of(const PyDecoder& decoder);
+
 /// The element of the batch that a call with one result decodes: `batch`; for None only_element,
 /// which the decoder refuses where the outputs hold several.
 std::size_t batch_element(const PyDecoder& decoder, std::span<const Tensor> outputs,

@@ -221,7 +221,7 @@ void Camera::Impl::tell_starved() {
 // A slot may come back in another process, and nobody tells: the timer wakes next(), and whoever
 // polls fd().
 void Camera::Impl::wait_for_pool() {
-  const bool did_wait = std::exchange(waits_for_pool, options.pool && feed->is_starved());
+  const bool did_wait = std::exchange(waits_for_pool, feed->is_starved());
   if (waits_for_pool || did_wait)
     wait.set_timer(waits_for_pool ? pool_pause : milliseconds::zero());
 }
