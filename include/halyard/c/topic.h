@@ -48,6 +48,10 @@ struct hal_topic_config {
   bool latest_only;   ///< receiving returns the newest message and skips older ones
   bool receives_own;  ///< this handle receives what it sends
   int64_t block_timeout_ns;
+  /// Frames in DMA-BUFs that subscribers may have unread or in use; sending copies further ones
+  /// into the topic's pool, so that a stopped subscriber leaves a camera buffers. HAL_UNSET: no
+  /// limit.
+  int32_t max_shared_frames;
 };
 typedef struct hal_topic_config hal_topic_config;
 

@@ -42,6 +42,8 @@ Result<TopicConfig> topic_config_from(const hal_topic_config* config) {
   wanted.latest_only = config->latest_only;
   wanted.receives_own = config->receives_own;
   wanted.block_timeout = std::chrono::nanoseconds(config->block_timeout_ns);
+  HALYARD_TRY(wanted.max_shared_frames,
+              setting(config->max_shared_frames, "max_shared_frames: must be HAL_UNSET or >= 0"));
   return wanted;
 }
 
@@ -140,7 +142,8 @@ hal_topic_config hal_topic_config_default(void) {
           .role = static_cast<int>(config.role),
           .latest_only = config.latest_only,
           .receives_own = config.receives_own,
-          .block_timeout_ns = config.block_timeout.count()};
+          .block_timeout_ns = config.block_timeout.count(),
+          .max_shared_frames = HAL_UNSET};
 }
 
 hal_topic* hal_topic_create(const char* name, hal_message_type type,

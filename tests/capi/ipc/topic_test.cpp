@@ -63,6 +63,7 @@ TEST(CapiTopic, is_as_its_config_says) {
   EXPECT_EQ(config.depth, HAL_UNSET);
   EXPECT_EQ(config.role, HAL_TOPIC_BOTH);
   EXPECT_EQ(config.block_timeout_ns, 1'000'000'000);
+  EXPECT_EQ(config.max_shared_frames, HAL_UNSET);
   const hal_pool_config small = hal_pool_config_small();
   config.depth = 4;
   config.overflow = HAL_OVERFLOW_DROP_NEWEST;
@@ -106,6 +107,7 @@ TEST(CapiTopic, refuses_what_it_is_not) {
   expect_refusal("depth", &hal_topic_config::depth, -2);
   expect_refusal("history", &hal_topic_config::history, 4097);
   expect_refusal("max_endpoints", &hal_topic_config::max_endpoints, 1025);
+  expect_refusal("max_shared_frames", &hal_topic_config::max_shared_frames, -2);
   expect_refusal("overflow", &hal_topic_config::overflow, 3);
   expect_refusal("role", &hal_topic_config::role, 0);
   expect_refusal("role", &hal_topic_config::role, 4);

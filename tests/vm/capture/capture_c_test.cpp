@@ -73,6 +73,31 @@ TEST_P(CaptureCTest, frames_controls_and_counts_are_those_of_cpp) {
   hal_camera_free(camera);
 }
 
+TEST_P(CaptureCTest, a_topic_shares_no_more_buffers_than_its_config_allows) {
+  hal_camera_options options = hal_camera_options_default();
+  options.format = HAL_PIXEL_FORMAT_NV12;
+  hal_camera* const camera = hal_camera_open(path().c_str(), &options);
+  ASSERT_NE(camera, nullptr) << hal_last_error();
+  hal_topic_config config = hal_topic_config_default();
+  config.max_shared_frames = 1;
+  hal_topic* const topic = hal_topic_create("capture_c", HAL_MESSAGE_TENSOR, &config);
+  ASSERT_NE(topic, nullptr) << hal_last_error();
+  hal_topic* const stopped = hal_topic_create("capture_c", HAL_MESSAGE_TENSOR, nullptr);
+  ASSERT_NE(stopped, nullptr) << hal_last_error();
+  hal_topic_stats stats;
+  for (int n = 0; n < 5; ++n) {
+    hal_camera_frame frame;
+    ASSERT_EQ(hal_camera_next(camera, -1, &frame), 0) << hal_last_error();
+    EXPECT_EQ(hal_topic_send_tensor(topic, frame.image), 0) << hal_last_error();
+    hal_tensor_free(frame.image);
+    ASSERT_EQ(hal_topic_get_stats(topic, &stats), 0);
+    EXPECT_EQ(stats.copied, static_cast<std::uint64_t>(n));
+  }
+  hal_topic_free(stopped);
+  hal_topic_free(topic);
+  hal_camera_free(camera);
+}
+
 INSTANTIATE_TEST_SUITE_P(Vivid, CaptureCTest, ::testing::Bool(), planes_name);
 
 }  // namespace
