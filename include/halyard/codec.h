@@ -149,10 +149,14 @@ Result<Tensor> load_image(std::span<const std::byte> file, const LoadOptions& op
 /// The same from a file; further errors: not_found, permission, os; invalid_argument (empty file).
 Result<Tensor> load_image(const std::string& path, const LoadOptions& options = {});
 
-/// Reads a whole file into memory. It never reads more than max_bytes + 1 bytes and never allocates
-/// more; a pipe or device, which has no size, is read until it ends or exceeds max_bytes.
-/// Errors: not_found, permission, os, invalid_argument (above max_bytes).
+/// Reads a whole file into memory. It never reads more than max_bytes + 1 bytes; a pipe or device,
+/// which has no size, is read until it ends or exceeds max_bytes, and needs up to 64 MiB more
+/// memory than its bytes. Errors: not_found, permission, os, invalid_argument (above max_bytes).
 Result<std::vector<std::byte>> read_file(const std::string& path,
+                                         std::size_t max_bytes = std::size_t{1} << 30);
+/// The same from an open descriptor, from its position on; it stays open. `name`: of the source,
+/// for errors.
+Result<std::vector<std::byte>> read_file(int fd, const std::string& name,
                                          std::size_t max_bytes = std::size_t{1} << 30);
 /// Writes a whole file through OutputFile (halyard/output_file.h): the name never refers to a
 /// partly written file; a replaced file keeps its permissions, a symbolic link stays a link;

@@ -66,6 +66,40 @@ TEST_F(FileTest, stream_is_read_to_one_byte_beyond_the_limit_and_no_further) {
   EXPECT_EQ(left, 200'000 - 100'001);
 }
 
+TEST_F(FileTest, long_streams_are_read_whole) {
+  int ends[2] = {};
+  ASSERT_EQ(::pipe(ends), 0);
+  const Fd reader(ends[0]);
+  Bytes bytes(3'000'001);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(i * 7 ^ i >> 8);
+  std::thread writer([&, end = Fd(ends[1])] {
+    for (std::size_t at = 0; at < bytes.size();) {
+      const ssize_t put = ::write(end.get(), bytes.data() + at, bytes.size() - at);
+      ASSERT_GT(put, 0);
+      at += static_cast<std::size_t>(put);
+    }
+  });
+  const auto read = read_file(reader.get(), "pipe", bytes.size());
+  writer.join();
+  ASSERT_OK(read);
+  EXPECT_EQ(*read, bytes);
+}
+
+TEST_F(FileTest, descriptors_are_read_from_their_position) {
+  const Bytes bytes = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
+  ASSERT_TRUE(write_file(path("f"), bytes));
+  const Fd fd(::open(path("f").c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::lseek(fd.get(), 2, SEEK_SET), 2);
+  ASSERT_VALUE(const auto rest, read_file(fd.get(), "f", 2));
+  EXPECT_EQ(rest, Bytes(bytes.begin() + 2, bytes.end()));
+  ASSERT_VALUE(const auto none, read_file(fd.get(), "f", 2));
+  EXPECT_TRUE(none.empty());
+  EXPECT_FAILS(read_file(-1, "the name"), "the name");
+  ASSERT_EQ(::lseek(fd.get(), 1, SEEK_SET), 1);
+  EXPECT_FAILS(read_file(fd.get(), "the name", 2), "the name: above 2 bytes");
+}
+
 TEST_F(FileTest, signals_do_not_end_the_wait_for_a_pipe) {
   struct sigaction ignore = {};
   struct sigaction old = {};
