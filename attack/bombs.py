@@ -203,11 +203,10 @@ def frames(work):
 
 def endless(work):
     """Sources without an end: reading must stop at the limit."""
-    command = work.chance.choice([("info",), ("convert", "/dev/zero", work.folder / "o.png"),
-                                  ("val", "--gt", "/dev/zero", "--detections", "/dev/zero"),
-                                  ("track", "--out", work.folder / "o.txt", "--mot")])
-    arguments = command if "/dev/zero" in command else (*command, "/dev/zero")
-    program_within(work, 1200, 15, *arguments)
+    for command in (("info", "/dev/zero"), ("convert", "/dev/zero", work.folder / "o.png"),
+                    ("val", "--gt", "/dev/zero", "--detections", "/dev/zero"),
+                    ("track", "--out", work.folder / "o.txt", "--mot", "/dev/zero")):
+        program_within(work, 1200, 15, *command)
 
 
 def playlists(work):
