@@ -42,7 +42,7 @@ awk -v most=60 '
   }
   /^ *Start +[0-9]+: / || /^ *[0-9]+\/[0-9]+ Test +#/ || /^[0-9]+% tests passed/ {
     tell()
-    if (/#[0-9]+: .*\*\*\*(Failed|Timeout|Exception|Not Run)/) name = $4
+    if (/#[0-9]+: .*\*\*\*(Failed|Timeout|Exception|Not Run)/ && !/\(Disabled\)/) name = $4
     next
   }
   name != "" {lines[n++] = $0}
