@@ -104,7 +104,7 @@ TEST(Fork, children_load_shared_objects_whatever_their_parents_threads_load) {
     });
   }
   bool is_whole = true;
-  for (int n = 0; n < 300 && is_whole; ++n)
+  for (int n = 0; n < 150 && is_whole; ++n)
     is_whole = is_true_in_child(
         [] { return !SharedObject::open("libhalyard_none.so.7", "none").has_value(); });
   EXPECT_TRUE(is_whole);
