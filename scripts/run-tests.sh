@@ -29,8 +29,8 @@ awk '/^Label Time Summary:/ {on = 1; next} /^Total Test time/ {on = 0}
      }' "$log"
 printf 'Skipped: %s\n' "$skipped"
 # Names of a suite once: layer.Suite/with_parameter is one of layer.Suite.
-sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) \.*\*\*\*Skipped.*/\1/p' "$log" |
-  sed -E 's/^([^.]*\.[^.]*)\..*/\1/' | sort | uniq -c | awk '{printf "  %-60s %4d\n", $2, $1}'
+sed -nE 's/^.*Test +#[0-9]+: ([^ .]+\.[^ .]+)[^ ]* \.*\*\*\*Skipped.*/\1/p' "$log" |
+  sort | uniq -c | awk '{printf "  %-60s %4d\n", $2, $1}'
 # Once more, because the lines of other tests follow it above: what failed tests wrote at their end.
 awk -v most=60 '
   function tell(   i) {
