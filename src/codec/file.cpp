@@ -33,7 +33,7 @@ ssize_t retry_read(int fd, std::byte* to, std::size_t count) {
 }
 
 constexpr std::size_t first_piece_bytes = std::size_t{1} << 16;
-constexpr std::size_t longest_piece_bytes = std::size_t{1} << 26;
+constexpr std::size_t longest_piece_bytes = std::size_t{1} << 25;
 
 // Bytes whose count is known at the end. One vector would be copied to grow, and both copies need
 // memory; pieces are copied once, at the end, and each is released after its copy.
@@ -60,8 +60,8 @@ class Pieces {
     std::vector<std::byte> bytes = std::move(pieces_.front());
     bytes.reserve(size_);
     for (std::size_t i = 1; i < pieces_.size(); ++i) {
-      bytes.insert(bytes.end(), pieces_[i].begin(), pieces_[i].end());
-      pieces_[i] = {};
+      const std::vector<std::byte> piece = std::move(pieces_[i]);
+      bytes.insert(bytes.end(), piece.begin(), piece.end());
     }
     return bytes;
   }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "codec/support.h"
 #include "halyard/fd.h"
 #include "support/folder.h"
+#include "support/in_child.h"
 #include "support/result.h"
 
 namespace halyard {
@@ -84,6 +86,31 @@ TEST_F(FileTest, long_streams_are_read_whole) {
   writer.join();
   ASSERT_OK(read);
   EXPECT_EQ(*read, bytes);
+}
+
+TEST_F(FileTest, long_streams_need_little_more_memory_than_their_bytes) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers keep released memory";
+#endif
+  constexpr std::size_t size_mib = 256;
+  EXPECT_TRUE(test::is_true_in_child([] {
+    int ends[2] = {};
+    if (::pipe(ends) != 0) return false;
+    std::thread writer([end = Fd(ends[1])] {
+      const Bytes mib(std::size_t{1} << 20);
+      for (std::size_t at = 0; at < size_mib * mib.size();) {
+        const std::size_t left = mib.size() - at % mib.size();
+        at += static_cast<std::size_t>(::write(end.get(), mib.data(), left));
+      }
+    });
+    rusage before{}, after{};
+    ::getrusage(RUSAGE_SELF, &before);
+    const auto read = read_file(ends[0], "pipe");
+    ::getrusage(RUSAGE_SELF, &after);
+    writer.join();
+    const auto more_mib = static_cast<std::size_t>(after.ru_maxrss - before.ru_maxrss) >> 10;
+    return read && read->size() >> 20 == size_mib && more_mib < size_mib + 80;
+  }));
 }
 
 TEST_F(FileTest, descriptors_are_read_from_their_position) {
