@@ -10,6 +10,7 @@
 #include "heap.h"
 #include "ipc/peer.h"
 #include "support/allocation_limit.h"
+#include "test_paths.h"
 
 namespace {
 

@@ -14,6 +14,7 @@
 #include "halyard/c/capture_plugin.h"
 #include "halyard/camera.h"
 #include "support/result.h"
+#include "test_paths.h"
 
 namespace halyard::test {
 

@@ -9,6 +9,7 @@
 
 #include "halyard/capture.h"
 #include "halyard/pool.h"
+#include "test_paths.h"
 
 namespace halyard {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "halyard/compat/decode.h"
 #include "halyard/decode.h"
+#include "test_paths.h"
 
 namespace halyard {
 namespace {

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "test_paths.h"
+
 namespace halyard::test {
 
 /// Expects `text` between the marks of `name` on the page; else tells how to put it there.

@@ -19,6 +19,7 @@
 #include "ipc/topic/endpoint_memory.h"
 #include "ipc/topic/frame_message.h"
 #include "ipc/topic/topic_service.h"
+#include "test_paths.h"
 
 namespace halyard::ipc {
 namespace {

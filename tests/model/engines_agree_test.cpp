@@ -11,6 +11,7 @@
 #include "halyard/image.h"
 #include "halyard/model.h"
 #include "support/result.h"
+#include "test_paths.h"
 
 #if defined(HALYARD_HAVE_OPENVINO)
 namespace halyard::test {

@@ -12,6 +12,7 @@
 #include "onnx_writer.h"
 #include "support/folder.h"
 #include "support/result.h"
+#include "test_paths.h"
 
 namespace halyard::model {
 namespace {

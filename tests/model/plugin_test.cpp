@@ -17,6 +17,7 @@
 #include "model_values.h"
 #include "support/folder.h"
 #include "support/result.h"
+#include "test_paths.h"
 
 namespace halyard::test {
 namespace {

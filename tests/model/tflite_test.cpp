@@ -18,6 +18,7 @@
 #include "support/folder.h"
 #include "support/own_process.h"
 #include "support/result.h"
+#include "test_paths.h"
 
 namespace halyard::test {
 namespace {

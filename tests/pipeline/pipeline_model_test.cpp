@@ -13,6 +13,7 @@
 #include "sources.h"
 #include "support/allocations.h"
 #include "support/folder.h"
+#include "test_paths.h"
 
 #ifdef HALYARD_HAVE_OPENVINO
 namespace halyard::test {

@@ -7,6 +7,7 @@
 
 #include "reconcile/negotiate.h"
 #include "support/result.h"
+#include "test_paths.h"
 
 namespace halyard {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "halyard/attribute_blob.h"
 #include "reconcile/agreed.h"
+#include "test_paths.h"
 
 namespace halyard {
 namespace {

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "reconcile/agreed.h"
+#include "test_paths.h"
 
 namespace halyard {
 namespace {

@@ -9,6 +9,7 @@
 #include "support/cuda/fake_cudart.h"
 #include "support/in_child.h"
 #include "support/result.h"
+#include "test_paths.h"
 
 namespace halyard {
 namespace {

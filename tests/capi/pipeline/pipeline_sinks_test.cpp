@@ -13,6 +13,7 @@
 #include "halyard/image_message.h"
 #include "halyard/topic.h"
 #include "support/folder.h"
+#include "test_paths.h"
 
 namespace {
 

@@ -14,6 +14,7 @@
 #include "capi/owned.h"
 #include "halyard/hal.h"
 #include "halyard/pipeline.h"
+#include "test_paths.h"
 
 namespace {
 

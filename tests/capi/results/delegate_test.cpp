@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "capi/owned.h"
+#include "test_paths.h"
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include "documents.h"
 #include "halyard/decode.h"
 #include "support/folder.h"
+#include "test_paths.h"
 
 namespace halyard::test {
 namespace {

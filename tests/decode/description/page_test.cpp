@@ -9,6 +9,7 @@
 #include "halyard/decode.h"
 #include "halyard/describe.h"
 #include "support/result.h"
+#include "test_paths.h"
 
 namespace halyard {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "halyard/semantic.h"
 #include "head_reference.h"
+#include "test_paths.h"
 
 namespace halyard::test {
 namespace {

@@ -18,6 +18,7 @@
 #include "support/fake_g2d.h"
 #include "support/result.h"
 #include "tensor/memory/buffer_kinds.h"
+#include "test_paths.h"
 
 namespace halyard::test {
 

@@ -6,6 +6,8 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include "test_paths.h"
+
 namespace halyard::test {
 
 /// What the fake offers to tests. It is loaded once and stays.

@@ -19,6 +19,7 @@
 #include "support/result.h"
 #include "tensor/memory/touch.h"
 #include "tensor/tensor_parts.h"
+#include "test_paths.h"
 
 namespace halyard {
 namespace {

@@ -13,6 +13,7 @@
 
 #include "conformance/buffer_support.h"
 #include "halyard/capture.h"
+#include "test_paths.h"
 #include "vm/capture/capture_fixture.h"
 
 namespace halyard::vm {

@@ -18,6 +18,7 @@
 #include "halyard/image.h"
 #include "image/gl/gl_objects.h"
 #include "support/value_of.h"
+#include "test_paths.h"
 #include "vm/camera_frames.h"
 
 namespace halyard::vm {
