@@ -20,22 +20,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/system/tsan.h"
 #include "halyard/fd.h"
+#include "support/sanitized.h"
 
 namespace halyard::conformance {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(HALYARD_TSAN)
-inline constexpr bool sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
-#endif
-#else
-inline constexpr bool sanitized = false;
-#endif
 
 /// Set inside the machine that has all devices: what is missing there is a failure.
 inline bool in_machine() {
@@ -48,7 +36,7 @@ inline bool in_machine() {
 inline int many_rounds() {
   if (const char* asked = std::getenv("HALYARD_TEST_ROUNDS")) return std::max(1, std::atoi(asked));
   if (in_machine()) return 1'000;
-  return sanitized ? 10'000 : 100'000;
+  return test::is_sanitized ? 10'000 : 100'000;
 }
 
 /// What a process holds of the kernel.
@@ -69,7 +57,7 @@ inline Holdings holdings() {
   for (std::string line; std::getline(maps, line);) {
     const std::size_t flags = line.find(' ');
     if (line.substr(flags + 1, 4).ends_with('s')) ++held.shared_mappings;
-    if (!sanitized) ++held.mappings;
+    if (!test::is_sanitized) ++held.mappings;
   }
   return held;
 }

@@ -7,15 +7,12 @@
 #include <string>
 
 #include "halyard/description.h"
+#include "support/sanitized.h"
 
 namespace halyard {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool is_sanitized = true;
-#else
-constexpr bool is_sanitized = false;
-#endif
+using test::is_sanitized;
 
 struct Job {
   std::string text;

@@ -12,21 +12,9 @@
 #include "halyard/image.h"
 #include "image/reference/reference.h"
 #include "images.h"
+#include "support/sanitized.h"
 
 namespace halyard::test {
-
-/// Requests are slow under sanitizers: tests divide their counts by this.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr int slowness = 10;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr int slowness = 10;
-#else
-inline constexpr int slowness = 1;
-#endif
-#else
-inline constexpr int slowness = 1;
-#endif
 
 /// How far a stored number may be from the formula's, in 8-bit codes, where arithmetic is needed:
 /// - codes (u8, i8): 0.75, which is the nearest code, or its neighbour where the value is about

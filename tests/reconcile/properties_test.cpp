@@ -6,6 +6,7 @@
 
 #include "halyard/reconcile.h"
 #include "reconcile/negotiate.h"
+#include "support/sanitized.h"
 
 namespace halyard {
 namespace {
@@ -18,12 +19,7 @@ std::uint64_t pick(Random& random, std::initializer_list<std::uint64_t> from) {
   return from.begin()[random() % from.size()];
 }
 
-// A group is reconciled several times: 10,000 take minutes in an instrumented build.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int groups = 1000;
-#else
-constexpr int groups = 10'000;
-#endif
+constexpr int groups = 10'000 / test::slowness;
 
 /// A party that wants some things, each of them possible for itself.
 AttributeList random_party(Random& random, int number) {

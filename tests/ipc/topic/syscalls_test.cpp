@@ -19,18 +19,14 @@
 #include "halyard/topic.h"
 #include "ipc/crash/stranger.h"
 #include "ipc/peer.h"
+#include "support/sanitized.h"
 
 namespace halyard {
 namespace {
 
 using namespace ipc::testing;
 using namespace std::chrono_literals;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool is_sanitized = true;  // these make system calls of their own
-#else
-constexpr bool is_sanitized = false;
-#endif
+using test::is_sanitized;
 
 // From here on this thread ends the process with SIGSYS at each system call but write(), with which
 // it tells that it is done, and exit_group(). Other threads, the node's, are not concerned.
