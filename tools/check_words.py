@@ -4,7 +4,7 @@ name has one meaning."""
 import re
 from collections import defaultdict
 
-from check_folders import name_of, statements
+from check_folders import name_of, quiet, statements
 
 # Banned word -> its replacement.
 BANNED = [
@@ -60,27 +60,52 @@ def rule_words(tree):
 
 TYPE = re.compile(r"^(?:struct|class|enum class|enum) (?:HALYARD_\w+ )?(?!HALYARD_)(\w+)\b(?!::)"
                   r"[^;()]*\{", re.M)
+CONSTANT = re.compile(r"^(?:inline )?(?:(?:static |constinit |thread_local )?const(?:expr)?\b|static|"
+                      r"constinit|thread_local|std::\w+)[^;(){}=]*?\b(\w+)(?:\[[^\]]*\])*\s*"
+                      r"(?:\{|=|;)", re.M)
+# Sources that a build with HALYARD_UNITY compiles by themselves (cmake/layer.cmake).
+ALONE = re.compile(r"hwy/foreach_target\.h|^using enum ", re.M)
+# Folders whose sources it may compile together.
+TOGETHER = re.compile(r"(src/\w+|tests/\w+|tools/halyard|python/src)/(?!fakes/)")
+APART = re.compile(r"tests/(?:support|conformance|oracle|package|check|python|tools|adapters)/|/fakes?/"
+                   r"|src/model/openvino/|src/capture/libcamera/|tests/capi/generations/|\.c$")
+
+
+def parameters_of(head, name):
+    """The types of a function's parameters: what is left without the last word of each."""
+    inside = re.sub(r"\s+", " ", head[head.index(name) + len(name):])
+    return re.sub(r"(\w)\s*[\w]*(?=[,)=])", r"\1", inside)
+
+
+def names_of(path, text, is_library):
+    """Yields the names of a file's types, constants and functions."""
+    code = re.sub(r"//[^\n]*", "", text)
+    yield from TYPE.findall(code)
+    if not ALONE.search(text):
+        yield from CONSTANT.findall(quiet(text))
+    for _, head, kind, free in statements(text):
+        name = name_of(head) if kind == "{" and free else None
+        if name and "::" not in name and name not in OVERLOADS:
+            yield name if is_library else f"{name}{parameters_of(head, name)}"
 
 
 def rule_names(tree):
-    """Types and functions of different files of a layer have different names, no public type's."""
+    """Types, constants and functions of files that are compiled together have different names."""
     public = set()
     for path, text in tree.public_headers():
         code = re.sub(r"//[^\n]*", "", text)
         public |= set(TYPE.findall(code))
     places = defaultdict(lambda: defaultdict(set))
-    for path, text in tree.files("src/", suffixes={".cpp", ".h"}):
-        layer = path.split("/")[1]
-        code = re.sub(r"//[^\n]*", "", text)
-        types = set(TYPE.findall(code))
-        for name in types:
-            places[layer][name].add(path)
+    for path, text in tree.files("src/", "tests/", "tools/halyard/", "python/src/",
+                                 suffixes={".cpp", ".h"}):
+        group = TOGETHER.match(path)
+        is_library = path.startswith("src/")
+        for name in TYPE.findall(re.sub(r"//[^\n]*", "", text)) if is_library else ():
             if name in public:
                 tree.breach("names", path, 1, f"{name} is the name of a public type")
-        for _, head, kind, free in statements(text):
-            name = name_of(head) if kind == "{" and free else None
-            if name and "::" not in name and name not in OVERLOADS:
-                places[layer][name].add(path)
+        if group and (is_library or not APART.search(path)):
+            for name in names_of(path, text, is_library):
+                places[group.group(1)][name].add(path)
     for names in places.values():
         for name, paths in sorted(names.items()):
             pair = {p.rsplit(".", 1)[0] for p in paths}

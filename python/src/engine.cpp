@@ -28,7 +28,7 @@ nb::tuple shape_of(const TensorSpec& spec) {
   return nb::tuple(shape);
 }
 
-std::string text_of(const TensorSpec& spec) {
+std::string spec_text(const TensorSpec& spec) {
   std::string text = "TensorSpec(" +
                      std::string(nb::cast<std::string>(nb::repr(nb::str(spec.name.c_str())))) +
                      ", (";
@@ -61,7 +61,7 @@ void bind_spec(nb::module_& m) {
           },
           nb::sig("def format(self) -> halyard._enums.PixelFormat | None"),
           "Format of an image input: PlanarRgb or Rgb.")
-      .def("__repr__", [](const TensorSpec& spec) { return text_of(spec); });
+      .def("__repr__", [](const TensorSpec& spec) { return spec_text(spec); });
 }
 
 nb::list specs_of(std::span<const TensorSpec> specs) {

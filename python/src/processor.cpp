@@ -29,7 +29,7 @@ ComputeBackend backend_from(nb::handle object) {
 
 namespace {
 
-constexpr const char* class_doc =
+constexpr const char* processor_doc =
     "Converts images: crop, flip, rotate, resize, place, colours, element type; draws "
     "results.\n\n"
     "Construction always succeeds; requests that no backend of this machine serves "
@@ -65,7 +65,7 @@ std::size_t size_or_zero(nb::handle object, const char* argument) {
   return object.is_none() ? 0 : size_from(object, argument);
 }
 
-int descriptor_from(nb::handle object, const char* argument) {
+int plane_descriptor_from(nb::handle object, const char* argument) {
   const std::int32_t fd = int_from(object, argument);
   if (fd < 0) raise(Errc::invalid_argument, std::string(argument) + ": must not be negative");
   return fd;
@@ -79,14 +79,15 @@ struct ImportArgs {
 
 Tensor import_planes(const ImportArgs& args) {
   const auto format = enum_from<PixelFormat>(args.format, "format");
-  const int fd = descriptor_from(args.fd, "fd");
+  const int fd = plane_descriptor_from(args.fd, "fd");
   std::vector<PlaneDescriptor> planes{
       {fd, size_or_zero(args.stride, "stride"), size_or_zero(args.offset, "offset")}};
   const bool has_chroma = !args.chroma_fd.is_none() || !args.chroma_offset.is_none();
   if (has_chroma) {
     if (info(format).kind != FormatKind::semi_planar)
       raise(Errc::invalid_argument, "chroma_fd: only for semi-planar formats, as Nv12");
-    const int chroma = args.chroma_fd.is_none() ? fd : descriptor_from(args.chroma_fd, "chroma_fd");
+    const int chroma =
+        args.chroma_fd.is_none() ? fd : plane_descriptor_from(args.chroma_fd, "chroma_fd");
     planes.push_back({chroma, size_or_zero(args.chroma_stride, "chroma_stride"),
                       size_or_zero(args.chroma_offset, "chroma_offset")});
   }
@@ -201,14 +202,14 @@ void def_import(Class& cls) {
 }  // namespace
 
 void bind_processor(nb::module_& m) {
-  ProcessorClass cls(m, "ImageProcessor", nb::is_weak_referenceable(), class_doc);
+  ProcessorClass cls(m, "ImageProcessor", nb::is_weak_referenceable(), processor_doc);
   def_init<PyProcessor>(cls);
   add_life(cls);
   add_convert(cls);
   def_create<PyNativeTensor>(cls);
   def_import<PyNativeTensor>(cls);
   ReferenceProcessorClass reference(m, "_ReferenceProcessor", nb::is_weak_referenceable(),
-                                    class_doc);
+                                    processor_doc);
   def_init<PyReferenceProcessor>(reference);
   def_create<PyReferenceTensor>(reference);
   def_import<PyReferenceTensor>(reference);

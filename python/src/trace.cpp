@@ -23,7 +23,7 @@ namespace {
 
 // The trace keeps pointers to names; these stay until the process ends. A program that makes a new
 // name for every frame would fill memory, so after `maximum` names all are "python.span".
-const char* kept(std::string_view name) {
+const char* kept_name(std::string_view name) {
   constexpr std::size_t maximum = 4096;
   static std::mutex mutex;
   static auto& names = *new std::unordered_set<std::string>;
@@ -39,7 +39,7 @@ struct SpanArg {
 };
 
 SpanArg span_arg(nb::handle key, nb::handle value) {
-  SpanArg arg{kept(text_of(key)), {}};
+  SpanArg arg{kept_name(text_of(key)), {}};
   std::int64_t number = 0;
   if (PyFloat_Check(value.ptr()))
     arg.value = number_from(value, arg.key);
@@ -63,7 +63,7 @@ class PythonSpan {
     const std::vector<SpanArg> args = arguments();
     if (span_) throw nb::value_error("span: it is open already");
     thread_ = std::this_thread::get_id();
-    span_.emplace(kept(name_));
+    span_.emplace(kept_name(name_));
     for (const SpanArg& arg : args)
       std::visit([&](const auto& value) { span_->arg(arg.key, value); }, arg.value);
   }

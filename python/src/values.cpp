@@ -132,7 +132,7 @@ std::vector<float> scales_from(nb::handle scales) {
   return float_list_from(scales, "scales", max_channels);
 }
 
-std::vector<std::int32_t> points_from(nb::handle points) {
+std::vector<std::int32_t> zero_points_from(nb::handle points) {
   return int_list_from(points, "zero_points", max_channels);
 }
 
@@ -141,7 +141,7 @@ Quantization from_state(const nb::tuple& state) {
   if (nb::len(state) != 3) raise(Errc::invalid_argument, "state: must be a tuple of 3 values");
   std::optional<std::size_t> axis;
   if (!nb::object(state[2]).is_none()) axis = size_from(state[2], "state.axis");
-  const auto points = points_from(state[1]);
+  const auto points = zero_points_from(state[1]);
   return make_quantization(scales_from(state[0]), points, axis, points.empty());
 }
 
@@ -163,7 +163,7 @@ void add_making(nb::class_<Quantization>& cls) {
       .def_static(
           "per_channel",
           [](nb::handle scales, nb::handle points, SizeArg<"axis"> axis) {
-            return make_quantization(scales_from(scales), points_from(points), axis, false);
+            return make_quantization(scales_from(scales), zero_points_from(points), axis, false);
           },
           nb::arg("scales"), nb::arg("zero_points"), nb::arg("axis"),
           nb::sig("def per_channel(scales: Sequence[float], zero_points: Sequence[int], axis: "

@@ -23,7 +23,7 @@ namespace {
 using capture::ByteStream;
 using capture::SourceResult;
 
-constexpr double max_rate = 1e6;
+constexpr double max_source_rate = 1e6;
 constexpr double max_speed = 1e3;
 
 Result<ByteStream> open_file(const std::string& path) {
@@ -115,7 +115,7 @@ Status check_waits(const ReconnectOptions& reconnect) {
 }
 
 Status check_options(const FrameSourceOptions& options) {
-  if (!(options.picture_rate > 0 && options.picture_rate <= max_rate)) {
+  if (!(options.picture_rate > 0 && options.picture_rate <= max_source_rate)) {
     return fail(Errc::invalid_argument, "picture_rate must be above 0 and at most 1e6", "{}",
                 options.picture_rate);
   }

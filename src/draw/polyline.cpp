@@ -19,12 +19,13 @@ struct Segment {
 };
 
 constexpr float piece_px = 24;  // long segments are cut: a capsule scans its bounding box
-constexpr float max_coordinate = 1e6F;
+constexpr float max_line_coordinate = 1e6F;
 // Distances closer than this, in pixels, are equal: they differ by the rounding of a processor.
 constexpr float tie_px = 1.0F / 1024;
 
 bool is_usable(const Point& p) noexcept {
-  return std::abs(p.x) <= max_coordinate && std::abs(p.y) <= max_coordinate;  // false for NaN
+  return std::abs(p.x) <= max_line_coordinate &&
+         std::abs(p.y) <= max_line_coordinate;  // false for NaN
 }
 
 float distance(const Segment& s, float x, float y) noexcept {

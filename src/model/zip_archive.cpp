@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t end_record_bytes = 22;
 constexpr std::size_t directory_entry_bytes = 46;
 constexpr std::size_t local_header_bytes = 30;
-constexpr std::size_t max_entries = 64;
+constexpr std::size_t max_zip_entries = 64;
 // The archive's offsets count from the start of the archive or of the file. They are converted to
 // offsets from the end, so the last bytes of the file are enough.
 constexpr std::size_t max_tail_bytes = std::size_t{16} << 20;
@@ -75,7 +75,7 @@ std::vector<ZipEntry> zip_entries(std::span<const std::byte> file) {
   // Difference between this span's and the archive's offsets: the model before it, or the missing
   // head.
   const std::ptrdiff_t shift = std::ptrdiff_t(at) - std::ptrdiff_t(directory_offset);
-  while (out.size() < max_entries && has_signature(file, at, 0x02014b50) &&
+  while (out.size() < max_zip_entries && has_signature(file, at, 0x02014b50) &&
          *end - at >= directory_entry_bytes) {
     const std::size_t name = little(file, at + 28, 2);
     const std::size_t rest = name + little(file, at + 30, 2) + little(file, at + 32, 2);

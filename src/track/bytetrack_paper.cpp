@@ -9,8 +9,8 @@ namespace halyard {
 namespace track {
 namespace {
 
-constexpr float aspect_deviation = 1e-1F;  // of a measured aspect
-constexpr float coupling = 1;
+constexpr float paper_aspect_deviation = 1e-1F;  // of a measured aspect
+constexpr float paper_coupling = 1;
 constexpr double duplicate_iou = 0.85;
 
 class ByteTrackPaper final : public MethodOf<BoxFilter> {
@@ -40,7 +40,7 @@ class ByteTrackPaper final : public MethodOf<BoxFilter> {
     trace::Span span("track.update.predict");
     for (std::size_t i = 0; i < tracks.size(); ++i) {
       if (tracks[i].state == TrackState::lost) states[i].stop_height();
-      states[i].predict(dt, coupling);
+      states[i].predict(dt, paper_coupling);
       tracks[i].box = states[i].box();
     }
   }
@@ -77,7 +77,7 @@ class ByteTrackPaper final : public MethodOf<BoxFilter> {
                  (is_fused ? iou * static_cast<double>(frame.detections[detection].score) : iou);
         },
         [&](std::uint32_t track, std::uint32_t detection) {
-          states[track].correct(frame.detections[detection].box, 1, aspect_deviation);
+          states[track].correct(frame.detections[detection].box, 1, paper_aspect_deviation);
           tracks[track].box = states[track].box();
           see(tracks[track], frame, detection);
         });

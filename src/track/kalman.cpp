@@ -10,7 +10,7 @@ namespace {
 // Standard deviations as shares of the height; those of the aspect are absolute.
 constexpr float position_share = 1.0F / 20;
 constexpr float velocity_share = 1.0F / 160;
-constexpr float aspect_deviation = 1e-2F;
+constexpr float process_aspect_deviation = 1e-2F;
 constexpr float aspect_velocity_deviation = 1e-5F;
 
 Eigen::Array4f variance(float share, float aspect, float height) noexcept {
@@ -35,7 +35,7 @@ Box box_of(const Xyah& s) noexcept {
 BoxFilter::BoxFilter(const Box& measured) noexcept
     : mean(xyah_of(measured)),
       velocity(Xyah::Zero()),
-      position_variance(variance(2 * position_share, aspect_deviation, mean[3])),
+      position_variance(variance(2 * position_share, process_aspect_deviation, mean[3])),
       velocity_variance(variance(10 * velocity_share, aspect_velocity_deviation, mean[3])),
       covariance(Eigen::Array4f::Zero()) {}
 
@@ -44,7 +44,7 @@ void BoxFilter::predict(double dt_frames, float coupling) noexcept {
   const float f = coupling * dt;
   const float aspect = mean[2];
   const float height = mean[3];
-  const Eigen::Array4f process = dt * variance(position_share, aspect_deviation, height);
+  const Eigen::Array4f process = dt * variance(position_share, process_aspect_deviation, height);
   const Eigen::Array4f process_velocity =
       dt * variance(velocity_share, aspect_velocity_deviation, height);
   position_variance += 2 * f * covariance + f * f * velocity_variance + process;

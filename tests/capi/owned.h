@@ -91,6 +91,8 @@ using Tracks = Owned<hal_track_info_list>;
 using Pool = Owned<hal_pool>;
 using Topic = Owned<hal_topic>;
 using Message = Owned<hal_message>;
+using OwnedPipeline = Owned<hal_pipeline>;
+using OwnedFrame = Owned<hal_pipeline_frame>;
 
 inline bool says(const char* words) {
   return std::string(hal_last_error()).find(words) != std::string::npos;

@@ -14,15 +14,15 @@
 #include "halyard/camera.h"
 #include "halyard/codec.h"
 #include "support/result.h"
+#include "support/special_values.h"
 
 namespace halyard {
 namespace {
 
 using std::chrono::milliseconds;
+using test::at_once;
 using test::FakeCameras;
 using test::FakeNode;
-
-constexpr milliseconds at_once{0};
 
 std::size_t open_descriptors() {
   std::size_t count = 0;

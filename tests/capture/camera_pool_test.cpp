@@ -14,19 +14,19 @@
 #include "halyard/codec.h"
 #include "halyard/pool.h"
 #include "support/result.h"
+#include "support/special_values.h"
 #include "support/value_of.h"
 
 namespace halyard {
 namespace {
 
 using std::chrono::milliseconds;
+using test::at_once;
 using test::FakeCameras;
 using test::FakeNode;
 using test::value_of;
 
-constexpr milliseconds at_once{0};
-
-int byte_of(const Tensor& image, std::size_t plane = 0) {
+int pixel_of(const Tensor& image, std::size_t plane = 0) {
   const auto map = value_of(image.map(Access::read));
   return static_cast<int>(*map.plane(plane).data);
 }
@@ -68,9 +68,9 @@ TEST_F(CameraPool, the_driver_writes_each_frame_into_a_slot_of_its_own) {
         kept.push_back(value_of(camera.next(at_once)).image);
       }
       for (std::uint8_t n = 0; n < 5; ++n) {
-        EXPECT_EQ(byte_of(kept[n]), n) << "it is not written again";
+        EXPECT_EQ(pixel_of(kept[n]), n) << "it is not written again";
         if (planes == 2) {
-          EXPECT_EQ(byte_of(kept[n], 1), n + 1);
+          EXPECT_EQ(pixel_of(kept[n], 1), n + 1);
         }
         EXPECT_TRUE(TensorHandle::is_handle(kept[n]));
       }
@@ -102,7 +102,7 @@ TEST_F(CameraPool, waits_for_a_slot_and_tells_that_there_is_none) {
   EXPECT_FAILS(camera.next(milliseconds(20)), Errc::timeout, "no frame");
   ASSERT_TRUE(cameras_.produce(node, 3));
   const auto frame = value_of(camera.next(at_once));
-  EXPECT_EQ(byte_of(frame.image), 3);
+  EXPECT_EQ(pixel_of(frame.image), 3);
   EXPECT_EQ(frame.lost, 1U);
   kept.clear();
   EXPECT_FAILS(camera.next(at_once), Errc::timeout);
@@ -137,7 +137,7 @@ TEST_F(CameraPool, more_slots_than_places_at_the_driver) {
     kept.push_back(value_of(camera.next(at_once)).image);
   }
   for (std::uint8_t n = 0; n < 50; ++n)
-    EXPECT_EQ(byte_of(kept[n]), n);
+    EXPECT_EQ(pixel_of(kept[n]), n);
   EXPECT_EQ(slots(), 52U);
 }
 
@@ -146,7 +146,7 @@ TEST_F(CameraPool, frames_that_are_not_returned_keep_their_slot) {
   Camera camera = value_of(Camera::open(node.path, {.pool = pool_, .latest_only = true}));
   for (std::uint8_t n = 0; n < 3; ++n)
     ASSERT_TRUE(cameras_.produce(node, n));
-  EXPECT_EQ(byte_of(value_of(camera.next(at_once)).image), 2);
+  EXPECT_EQ(pixel_of(value_of(camera.next(at_once)).image), 2);
   ASSERT_TRUE(cameras_.produce(node, 9, V4L2_BUF_FLAG_ERROR));
   EXPECT_FAILS(camera.next(at_once), Errc::timeout);
   EXPECT_EQ(camera.stats().dropped, 2U);
@@ -167,7 +167,7 @@ TEST_F(CameraPool, drivers_that_cannot_write_into_it_cost_a_counted_copy_into_a_
     ASSERT_TRUE(cameras_.produce(node, 7));
     const CopyStats before = copy_stats();
     const auto frame = value_of(camera.next(at_once));
-    EXPECT_EQ(byte_of(frame.image), 7);
+    EXPECT_EQ(pixel_of(frame.image), 7);
     EXPECT_TRUE(TensorHandle::is_handle(frame.image));
     EXPECT_EQ(copy_stats().copies, before.copies + 1);
     EXPECT_EQ(camera.stats().copies, 1U);
@@ -212,9 +212,9 @@ TEST_F(CameraPool, a_camera_that_comes_back_gets_new_slots) {
     EXPECT_FAILS(camera.next(milliseconds(500)), Errc::timeout);
     EXPECT_EQ(slots(), 3U);
     ASSERT_TRUE(cameras_.produce(node, 6));
-    EXPECT_EQ(byte_of(value_of(camera.next(at_once)).image), 6);
+    EXPECT_EQ(pixel_of(value_of(camera.next(at_once)).image), 6);
   }
-  EXPECT_EQ(byte_of(kept.image), 5);
+  EXPECT_EQ(pixel_of(kept.image), 5);
   EXPECT_EQ(camera.stats().reopened, 3U);
 }
 

@@ -9,15 +9,17 @@
 #include "capture/fake/fake_camera.h"
 #include "halyard/camera.h"
 #include "support/result.h"
+#include "support/special_values.h"
 
 namespace halyard {
 namespace {
 
 using std::chrono::milliseconds;
+using test::at_once;
 using test::FakeCameras;
 using test::FakeNode;
 
-constexpr milliseconds at_once{0}, some_time{10'000};
+constexpr milliseconds some_time{10'000};
 
 class CameraUnplug : public ::testing::Test {
  protected:

@@ -33,7 +33,7 @@ using test::FakePacket;
 using test::Folder;
 using test::value_of;
 
-constexpr int frames = 12;
+constexpr int clip_frames = 12;
 
 class HardwareSource : public ::testing::Test {
  protected:
@@ -54,7 +54,7 @@ class HardwareSource : public ::testing::Test {
     options.key_interval = 4;
     auto writer = value_of(VideoWriter::create(folder_ / name, {128, 96}, 25, options));
     encoder_ = writer.encoder();
-    for (int n = 0; n < frames; ++n)
+    for (int n = 0; n < clip_frames; ++n)
       EXPECT_OK(writer.write(test::numbered_image(n)));
     EXPECT_OK(writer.finish());
     return folder_ / name;
@@ -95,7 +95,7 @@ TEST_F(HardwareSource, images_are_the_codecs_and_times_are_the_videos) {
   auto source = open(path);
   EXPECT_TRUE(source.is_video());
   const CopyStats before = copy_stats();
-  for (int n = 0; n < frames; ++n) {
+  for (int n = 0; n < clip_frames; ++n) {
     const auto expected = value_of(on_cpu.next());
     const auto frame = value_of(source.next());
     ASSERT_TRUE(expected && frame);
@@ -110,7 +110,7 @@ TEST_F(HardwareSource, images_are_the_codecs_and_times_are_the_videos) {
   EXPECT_FALSE(value_of(source.next()));
   EXPECT_FALSE(value_of(source.next()));
   EXPECT_EQ(copy_stats().copies, before.copies);
-  EXPECT_EQ(packets_.size(), static_cast<std::size_t>(frames));
+  EXPECT_EQ(packets_.size(), static_cast<std::size_t>(clip_frames));
   EXPECT_GT(codecs_.queued(codec), 0U);
 }
 
@@ -162,7 +162,7 @@ TEST_F(HardwareSource, it_seeks) {
   for (const int at : {6, 0, 11, 4}) {
     SCOPED_TRACE(at);
     ASSERT_OK(source.seek(milliseconds(40) * at));
-    for (int n = at; n < std::min(at + 3, frames); ++n) {
+    for (int n = at; n < std::min(at + 3, clip_frames); ++n) {
       const auto frame = value_of(source.next());
       ASSERT_TRUE(frame);
       EXPECT_EQ(frame->timestamp, milliseconds(40) * n);
@@ -176,7 +176,7 @@ TEST_F(HardwareSource, it_loops) {
   FrameSourceOptions options = with("v4l2");
   options.loops = true;
   auto looped = value_of(FrameSource::open(video("clip.mp4", "mpeg4"), options));
-  for (int n = 0; n < 3 * frames; ++n) {
+  for (int n = 0; n < 3 * clip_frames; ++n) {
     const auto frame = value_of(looped.next());
     ASSERT_TRUE(frame);
     EXPECT_EQ(frame->index, static_cast<std::size_t>(n));

@@ -11,14 +11,14 @@
 #include "capture/camera_plugin.h"
 #include "halyard/capture.h"
 #include "halyard/codec.h"
+#include "support/special_values.h"
 
 namespace halyard {
 namespace {
 
 using std::chrono::milliseconds;
+using test::at_once;
 using test::FakePlanes;
-
-constexpr milliseconds at_once{0};
 
 class PluginFrames : public test::CameraPlugin {
  protected:

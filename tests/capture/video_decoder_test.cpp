@@ -11,6 +11,7 @@
 #include "capture/fake/fake_codec.h"
 #include "halyard/video_codec.h"
 #include "support/result.h"
+#include "support/special_values.h"
 #include "support/value_of.h"
 
 namespace halyard {
@@ -18,15 +19,15 @@ namespace {
 
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
+using test::at_once;
 using test::FakeCodec;
 using test::FakeCodecs;
 using test::FakePacket;
 using test::value_of;
 
-constexpr milliseconds at_once{0};
 constexpr milliseconds soon{50};
 
-std::size_t open_descriptors() {
+std::size_t decoder_descriptors() {
   std::size_t count = 0;
   for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator("/proc/self/fd"))
     ++count;
@@ -331,7 +332,7 @@ TEST_P(VideoDecoderTest, cancel_ends_a_wait_on_another_thread) {
 
 TEST_P(VideoDecoderTest, nothing_stays_open_and_a_child_cannot_decode) {
   add();
-  const std::size_t before = open_descriptors();
+  const std::size_t before = decoder_descriptors();
   {
     VideoDecoder decoder = open();
     value_of(send(decoder, shade(1)));
@@ -345,7 +346,7 @@ TEST_P(VideoDecoderTest, nothing_stays_open_and_a_child_cannot_decode) {
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
   }
-  EXPECT_LE(open_descriptors(), before + 1) << "the fake keeps its own";
+  EXPECT_LE(decoder_descriptors(), before + 1) << "the fake keeps its own";
 }
 
 TEST(VideoCodecs, are_listed_with_what_they_code) {

@@ -8,6 +8,7 @@
 #include "capture/fake/fake_codec.h"
 #include "halyard/video_codec.h"
 #include "support/result.h"
+#include "support/special_values.h"
 #include "support/value_of.h"
 
 namespace halyard {
@@ -15,13 +16,13 @@ namespace {
 
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
+using test::at_once;
 using test::FakeCodec;
 using test::FakeCodecs;
 using test::FakePacket;
 using test::value_of;
 
-constexpr milliseconds at_once{0};
-constexpr milliseconds soon{50};
+constexpr milliseconds shortly{50};
 
 class VideoEncoderTest : public ::testing::TestWithParam<bool> {
  protected:
@@ -161,7 +162,7 @@ TEST_P(VideoEncoderTest, packets_hold_buffers_and_images_wait_for_them) {
   while (encoder.is_ready())
     kept.push_back(*value_of(encoder.next(at_once)));
   EXPECT_EQ(kept.size(), 2U);
-  EXPECT_FAILS(encoder.next(soon), Errc::exhausted, "holds all packets");
+  EXPECT_FAILS(encoder.next(shortly), Errc::exhausted, "holds all packets");
   std::thread other([&kept] {
     std::this_thread::sleep_for(milliseconds(20));
     kept.pop_back();
@@ -237,9 +238,9 @@ TEST_P(VideoEncoderTest, bad_arguments_and_failures_have_their_names) {
   ASSERT_TRUE(value_of(encoder.encode(own, {})));
   EXPECT_FAILS(encoder.encode(own, {}), Errc::busy, "already");
   encoder.cancel();
-  EXPECT_FAILS(encoder.next(soon), Errc::cancelled, "cancel()");
+  EXPECT_FAILS(encoder.next(shortly), Errc::cancelled, "cancel()");
   codecs_.unplug(codec);
-  EXPECT_FAILS(encoder.next(soon), Errc::device, "gone");
+  EXPECT_FAILS(encoder.next(shortly), Errc::device, "gone");
 }
 
 INSTANTIATE_TEST_SUITE_P(Planes, VideoEncoderTest, ::testing::Bool(), [](const auto& each) {

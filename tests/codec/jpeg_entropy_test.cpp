@@ -25,8 +25,8 @@ constexpr bool can_replace = true;
 constexpr bool can_replace = false;
 #endif
 
-struct Random {
-  explicit Random(unsigned seed) : engine(seed) {}
+struct ScanRandom {
+  explicit ScanRandom(unsigned seed) : engine(seed) {}
   unsigned below(unsigned limit) { return static_cast<unsigned>(engine() % limit); }
   std::mt19937 engine;
 };
@@ -296,7 +296,7 @@ TEST_P(DamagedJpeg, every_cut_is_answered_as_libjpeg_does) {
 TEST_P(DamagedJpeg, changed_bytes_are_answered_as_libjpeg_does) {
   const Bytes whole = file();
   const std::size_t scan = places(whole, 0xDA, 0xDA).front();
-  Random random(static_cast<unsigned>(GetParam()));
+  ScanRandom random(static_cast<unsigned>(GetParam()));
   int good = 0;
   for (int round = 0; round < 1500; ++round) {
     Bytes broken = whole;

@@ -58,11 +58,11 @@ void expect_equal_ways(const Bytes& file) {
         << to_string(format) << " " << to_string(dtype);
 }
 
-struct Kind {
+struct SampleKind {
   int color_type, depth;
 };
-constexpr Kind kinds[] = {{0, 8}, {0, 16}, {2, 8}, {2, 16}, {3, 8},
-                          {4, 8}, {4, 16}, {6, 8}, {6, 16}};
+constexpr SampleKind sample_kinds[] = {{0, 8}, {0, 16}, {2, 8}, {2, 16}, {3, 8},
+                                       {4, 8}, {4, 16}, {6, 8}, {6, 16}};
 
 // A palette of `colors` entries, with alpha for `clear` of them.
 std::string palette(unsigned colors, unsigned clear) {
@@ -74,7 +74,7 @@ std::string palette(unsigned colors, unsigned clear) {
   return png_chunk("PLTE", entries) + (clear == 0 ? "" : png_chunk("tRNS", alpha));
 }
 
-RawPng random_image(const Kind& kind, unsigned width, unsigned height, unsigned seed) {
+RawPng random_image(const SampleKind& kind, unsigned width, unsigned height, unsigned seed) {
   std::mt19937 random(seed);
   RawPng spec{.width = width, .height = height, .depth = kind.depth, .color_type = kind.color_type};
   // Indices beyond the palette are black.
@@ -85,7 +85,7 @@ RawPng random_image(const Kind& kind, unsigned width, unsigned height, unsigned 
 }
 
 TEST(PngInflate, every_kind_and_filter_gives_libspngs_pixels) {
-  for (const Kind& kind : kinds) {
+  for (const SampleKind& kind : sample_kinds) {
     SCOPED_TRACE("type " + std::to_string(kind.color_type) + ", " + std::to_string(kind.depth));
     for (const unsigned width : {1U, 2U, 3U, 5U, 16U, 21U, 67U}) {
       const Bytes file = test::png_file(random_image(kind, width, 13, width));
@@ -98,7 +98,8 @@ TEST(PngInflate, every_kind_and_filter_gives_libspngs_pixels) {
 #if defined(HALYARD_RAPIDCHECK)
 TEST(PngInflate, random_images_give_libspngs_pixels) {
   test::check_property(150, [] {
-    const auto kind = *rc::gen::elementOf(std::vector<Kind>(std::begin(kinds), std::end(kinds)));
+    const auto kind = *rc::gen::elementOf(
+        std::vector<SampleKind>(std::begin(sample_kinds), std::end(sample_kinds)));
     const auto width = *rc::gen::inRange(1U, 130U);
     const auto height = *rc::gen::inRange(1U, 24U);
     const auto seed = *rc::gen::arbitrary<unsigned>();

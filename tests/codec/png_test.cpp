@@ -248,20 +248,20 @@ TEST(Png, colorimetry_says_srgb_or_only_the_range) {
   EXPECT_EQ(grey->colorimetry(), Colorimetry{.range = ColorRange::full});
 }
 
-struct Real {
+struct RealPng {
   const char* name;
   PixelFormat format;
   int depth;
 };
 
 TEST(Png, photos_decode_and_agree_with_each_other) {
-  constexpr Real photos[] = {
+  constexpr RealPng photos[] = {
       {"bus_161_rgb8.png", F::rgb, 8},           {"bus_161_rgba8.png", F::rgba, 8},
       {"bus_161_gray8.png", F::grey, 8},         {"bus_161_gray8_alpha8.png", F::grey, 8},
       {"bus_161_rgb16.png", F::rgb, 16},         {"bus_161_palette8.png", F::rgb, 8},
       {"bus_161_rgb8_interlaced.png", F::rgb, 8}};
   std::vector<std::vector<std::uint8_t>> pixels;
-  for (const Real& real : photos) {
+  for (const RealPng& real : photos) {
     HALYARD_PHOTO(file, real.name);
     const auto header = peek(file);
     ASSERT_TRUE(header) << real.name << header.error().message();

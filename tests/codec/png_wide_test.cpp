@@ -43,15 +43,15 @@ Tensor load_as(const Bytes& file, PixelFormat format, DType dtype) {
   return test::load_as(file, format, dtype).value();
 }
 
-struct Kind {
+struct WideKind {
   int color_type;
   std::size_t channels;
 };
-constexpr Kind kinds[] = {{0, 1}, {2, 3}, {4, 2}, {6, 4}};
+constexpr WideKind wide_kinds[] = {{0, 1}, {2, 3}, {4, 2}, {6, 4}};
 
 TEST(PngWide, bytes_are_the_nearest_codes_of_all_that_sixteen_bits_hold) {
   for (const auto& [kind, interlaced] :
-       test::product(kinds, {false, true})) {  // libspng's way, where it is
+       test::product(wide_kinds, {false, true})) {  // libspng's way, where it is
     const Bytes file = all_samples(kind.color_type, kind.channels, interlaced);
     for (const PixelFormat format : {F::rgb, F::rgba, F::bgra, F::grey}) {
       SCOPED_TRACE(std::string(to_string(format)) + " of type " + std::to_string(kind.color_type) +
@@ -70,7 +70,7 @@ TEST(PngWide, bytes_are_the_nearest_codes_of_all_that_sixteen_bits_hold) {
 
 TEST(PngWide, bytes_are_those_that_convert_makes_of_all_sixteen_bits) {
   auto processor = Processor::create({.threads = 1}).value();
-  for (const auto& [kind, interlaced] : test::product(kinds, {false, true})) {
+  for (const auto& [kind, interlaced] : test::product(wide_kinds, {false, true})) {
     const Bytes file = all_samples(kind.color_type, kind.channels, interlaced);
     for (const DType dtype : {DType::u8, DType::i8}) {
       const Tensor all = load_as(file, F::grey, DType::u16);

@@ -4,23 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <vector>
 
+#include "decode/tensors.h"
 #include "halyard/compat/compat.h"
 
 namespace halyard::test {
-
-template <class T>
-Tensor tensor_of(std::initializer_list<std::size_t> shape, const std::vector<T>& values) {
-  auto tensor = Tensor::create(*dtype_of<T>, shape, Memory::mem);
-  EXPECT_TRUE(tensor) << tensor.error().message();
-  auto map = tensor->map(Access::write);
-  EXPECT_TRUE(map);
-  EXPECT_EQ(tensor->size_bytes(), values.size() * sizeof(T));
-  std::memcpy(map->writable(), values.data(), values.size() * sizeof(T));
-  return *tensor;
-}
 
 /// One candidate: cx, cy, w, h, then scores and coefficients.
 using Column = std::vector<float>;

@@ -9,12 +9,12 @@
 
 #include "decode/head/heads.h"
 #include "decode/tensors.h"
+#include "support/special_values.h"
 
 namespace halyard::test {
 namespace {
 
 constexpr float pi = 3.14159265358979F;
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 TEST(Decoded, to_fractions_divides_everything_that_is_in_pixels) {
   Decoded wide;

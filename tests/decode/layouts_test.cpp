@@ -13,14 +13,14 @@ namespace {
 
 using Shape = std::vector<std::size_t>;
 
-constexpr std::size_t classes = 5;
-constexpr std::size_t boxes = 210;
-constexpr Size input{64, 96};
+constexpr std::size_t grid_classes = 5;
+constexpr std::size_t grid_boxes = 210;
+constexpr Size grid_input{64, 96};
 
 // [4 + classes, boxes], rows as they lie.
 std::vector<float> rows_of(const std::vector<float>& head, std::size_t first, std::size_t count) {
-  const auto from = head.begin() + static_cast<std::ptrdiff_t>(first * boxes);
-  return {from, from + static_cast<std::ptrdiff_t>(count * boxes)};
+  const auto from = head.begin() + static_cast<std::ptrdiff_t>(first * grid_boxes);
+  return {from, from + static_cast<std::ptrdiff_t>(count * grid_boxes)};
 }
 
 OutputDescription output(OutputRole role, Shape shape) {
@@ -28,7 +28,7 @@ OutputDescription output(OutputRole role, Shape shape) {
 }
 
 ModelDescription model(std::vector<OutputDescription> outputs) {
-  return model_of(input, std::move(outputs));
+  return model_of(grid_input, std::move(outputs));
 }
 
 std::vector<Detection> decoded(const ModelDescription& description,
@@ -38,10 +38,10 @@ std::vector<Detection> decoded(const ModelDescription& description,
 
 class Layouts : public ::testing::Test {
  protected:
-  const std::vector<float> head_ = random_head(classes, boxes, 7);
+  const std::vector<float> head_ = random_head(grid_classes, grid_boxes, 7);
   const std::vector<Detection> expected_ =
-      decoded(model({output(OutputRole::detection, {1, 4 + classes, boxes})}),
-              {tensor_of<float>({1, 4 + classes, boxes}, head_)});
+      decoded(model({output(OutputRole::detection, {1, 4 + grid_classes, grid_boxes})}),
+              {tensor_of<float>({1, 4 + grid_classes, grid_boxes}, head_)});
 };
 
 TEST_F(Layouts, find_something_to_compare) {
@@ -50,54 +50,59 @@ TEST_F(Layouts, find_something_to_compare) {
 
 TEST_F(Layouts, of_boxes_and_scores_in_tensors_of_their_own_agree) {
   const auto b = rows_of(head_, 0, 4);
-  const auto s = rows_of(head_, 4, classes);
-  EXPECT_EQ(decoded(model({output(OutputRole::boxes, {1, 4, boxes}),
-                           output(OutputRole::scores, {1, classes, boxes})}),
-                    {tensor_of<float>({1, 4, boxes}, b), tensor_of<float>({1, classes, boxes}, s)}),
+  const auto s = rows_of(head_, 4, grid_classes);
+  EXPECT_EQ(decoded(model({output(OutputRole::boxes, {1, 4, grid_boxes}),
+                           output(OutputRole::scores, {1, grid_classes, grid_boxes})}),
+                    {tensor_of<float>({1, 4, grid_boxes}, b),
+                     tensor_of<float>({1, grid_classes, grid_boxes}, s)}),
             expected_);
-  EXPECT_EQ(decoded(model({output(OutputRole::scores, {1, boxes, classes}),
-                           output(OutputRole::boxes, {boxes, 4})}),
-                    {tensor_of<float>({1, boxes, classes}, transposed(s, classes, boxes)),
-                     tensor_of<float>({boxes, 4}, transposed(b, 4, boxes))}),
+  EXPECT_EQ(decoded(model({output(OutputRole::scores, {1, grid_boxes, grid_classes}),
+                           output(OutputRole::boxes, {grid_boxes, 4})}),
+                    {tensor_of<float>({1, grid_boxes, grid_classes},
+                                      transposed(s, grid_classes, grid_boxes)),
+                     tensor_of<float>({grid_boxes, 4}, transposed(b, 4, grid_boxes))}),
             expected_);
 }
 
 TEST_F(Layouts, of_centres_and_extents_in_two_tensors_agree) {
-  auto split = output(OutputRole::boxes, {1, 4, boxes});
-  split.parts = {output(OutputRole::boxes_xy, {1, 2, boxes, 1}),
-                 output(OutputRole::boxes_wh, {1, 2, boxes, 1})};
+  auto split = output(OutputRole::boxes, {1, 4, grid_boxes});
+  split.parts = {output(OutputRole::boxes_xy, {1, 2, grid_boxes, 1}),
+                 output(OutputRole::boxes_wh, {1, 2, grid_boxes, 1})};
   split.parts[0].name = "xy";
   split.parts[1].name = "wh";
-  EXPECT_EQ(decoded(model({split, output(OutputRole::scores, {1, classes, boxes})}),
-                    {tensor_of<float>({1, 2, boxes, 1}, rows_of(head_, 0, 2)),
-                     tensor_of<float>({1, 2, boxes, 1}, rows_of(head_, 2, 2)),
-                     tensor_of<float>({1, classes, boxes}, rows_of(head_, 4, classes))}),
-            expected_);
+  EXPECT_EQ(
+      decoded(model({split, output(OutputRole::scores, {1, grid_classes, grid_boxes})}),
+              {tensor_of<float>({1, 2, grid_boxes, 1}, rows_of(head_, 0, 2)),
+               tensor_of<float>({1, 2, grid_boxes, 1}, rows_of(head_, 2, 2)),
+               tensor_of<float>({1, grid_classes, grid_boxes}, rows_of(head_, 4, grid_classes))}),
+      expected_);
 }
 
 TEST_F(Layouts, of_any_batch_element_and_without_a_batch_axis_agree) {
   std::vector<float> two(head_.size(), 0.0F);
   two.insert(two.end(), head_.begin(), head_.end());
   const auto decoder =
-      *Decoder::create(model({output(OutputRole::detection, {1, 4 + classes, boxes})}));
-  const Tensor batch = tensor_of<float>({2, 4 + classes, boxes}, two);
+      *Decoder::create(model({output(OutputRole::detection, {1, 4 + grid_classes, grid_boxes})}));
+  const Tensor batch = tensor_of<float>({2, 4 + grid_classes, grid_boxes}, two);
   EXPECT_TRUE(decoder.decode({&batch, 1}, 0)->empty());
   EXPECT_EQ(*decoder.decode({&batch, 1}, 1), expected_);
-  const Tensor bare = tensor_of<float>({4 + classes, boxes}, head_);
+  const Tensor bare = tensor_of<float>({4 + grid_classes, grid_boxes}, head_);
   EXPECT_EQ(*decoder.decode({&bare, 1}), expected_);
 }
 
 TEST_F(Layouts, with_objectness_of_one_agree_and_of_less_multiply) {
   auto values = rows_of(head_, 0, 4);
-  values.insert(values.end(), boxes, 1.0F);
-  const auto s = rows_of(head_, 4, classes);
+  values.insert(values.end(), grid_boxes, 1.0F);
+  const auto s = rows_of(head_, 4, grid_classes);
   values.insert(values.end(), s.begin(), s.end());
-  auto description = model({output(OutputRole::detection, {1, 5 + classes, boxes})});
+  auto description = model({output(OutputRole::detection, {1, 5 + grid_classes, grid_boxes})});
   description.decoder_version = "yolov5";
-  EXPECT_EQ(decoded(description, {tensor_of<float>({1, 5 + classes, boxes}, values)}), expected_);
-  for (std::size_t i = 0; i < boxes; ++i)
-    values[4 * boxes + i] = 0.5F;
-  const auto halved = decoded(description, {tensor_of<float>({1, 5 + classes, boxes}, values)});
+  EXPECT_EQ(decoded(description, {tensor_of<float>({1, 5 + grid_classes, grid_boxes}, values)}),
+            expected_);
+  for (std::size_t i = 0; i < grid_boxes; ++i)
+    values[4 * grid_boxes + i] = 0.5F;
+  const auto halved =
+      decoded(description, {tensor_of<float>({1, 5 + grid_classes, grid_boxes}, values)});
   ASSERT_FALSE(halved.empty());
   EXPECT_FLOAT_EQ(halved[0].score, expected_[0].score * 0.5F);
   EXPECT_LT(halved.size(), expected_.size());
@@ -107,20 +112,22 @@ TEST_F(Layouts, of_bfloat16_and_channel_quantization_are_read) {
   std::vector<BFloat16> bits;
   for (const float v : head_)
     bits.push_back({static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(v) >> 16)});
-  const auto description = model({output(OutputRole::detection, {1, 4 + classes, boxes})});
-  const auto found = decoded(description, {tensor_of<BFloat16>({1, 4 + classes, boxes}, bits)});
+  const auto description =
+      model({output(OutputRole::detection, {1, 4 + grid_classes, grid_boxes})});
+  const auto found =
+      decoded(description, {tensor_of<BFloat16>({1, 4 + grid_classes, grid_boxes}, bits)});
   ASSERT_FALSE(found.empty());
   EXPECT_NEAR(found[0].score, expected_[0].score, 0.01);
   // Each feature with a scale of its own; half of the last bit at most.
   std::vector<std::uint8_t> stored;
   Quantization quantization{{}, {}, 1};
-  for (std::size_t f = 0; f < 4 + classes; ++f) {
+  for (std::size_t f = 0; f < 4 + grid_classes; ++f) {
     quantization.scale.push_back(0.004F + 0.0001F * static_cast<float>(f));
-    for (std::size_t i = 0; i < boxes; ++i)
-      stored.push_back(
-          static_cast<std::uint8_t>(std::lround(head_[f * boxes + i] / quantization.scale.back())));
+    for (std::size_t i = 0; i < grid_boxes; ++i)
+      stored.push_back(static_cast<std::uint8_t>(
+          std::lround(head_[f * grid_boxes + i] / quantization.scale.back())));
   }
-  Tensor channels = tensor_of<std::uint8_t>({1, 4 + classes, boxes}, stored);
+  Tensor channels = tensor_of<std::uint8_t>({1, 4 + grid_classes, grid_boxes}, stored);
   ASSERT_TRUE(channels.set_quantization(quantization));
   const auto close = decoded(description, {channels});
   ASSERT_FALSE(close.empty());

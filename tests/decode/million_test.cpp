@@ -17,7 +17,7 @@ constexpr std::size_t side = 200;  // what watches or emulates every access take
 #else
 constexpr std::size_t side = 1000;
 #endif
-constexpr std::size_t boxes = side * side;
+constexpr std::size_t million_boxes = side * side;
 
 std::uint32_t mixed(std::size_t i) {
   return static_cast<std::uint32_t>(i * 2654435761U) >> 20;  // 4096 values
@@ -26,24 +26,24 @@ std::uint32_t mixed(std::size_t i) {
 struct Million {
   ModelDescription description =
       model_of({static_cast<std::int32_t>(2 * side), static_cast<std::int32_t>(2 * side)},
-               {output_of(OutputRole::detection, {1, 6, boxes})});
-  std::vector<float> values = std::vector<float>(6 * boxes, 0.0F);
+               {output_of(OutputRole::detection, {1, 6, million_boxes})});
+  std::vector<float> values = std::vector<float>(6 * million_boxes, 0.0F);
   std::vector<float> scores;
 
   // Every box in a cell of its own, or all of them in one place. Many scores are equal.
   explicit Million(bool is_one_place) {
-    for (std::size_t i = 0; i < boxes; ++i) {
+    for (std::size_t i = 0; i < million_boxes; ++i) {
       values[i] = is_one_place ? 1 : 2 * static_cast<float>(i % side) + 1;
-      values[boxes + i] = is_one_place ? 1 : 2 * static_cast<float>(i / side) + 1;
-      values[2 * boxes + i] = values[3 * boxes + i] = 1;
+      values[million_boxes + i] = is_one_place ? 1 : 2 * static_cast<float>(i / side) + 1;
+      values[2 * million_boxes + i] = values[3 * million_boxes + i] = 1;
       scores.push_back(0.5F + static_cast<float>(mixed(i)) / 8192);
-      values[(4 + i % 2) * boxes + i] = scores.back();
+      values[(4 + i % 2) * million_boxes + i] = scores.back();
     }
   }
 
   // Best first; of equal scores the earlier box.
   std::vector<std::int32_t> in_order() const {
-    std::vector<std::int32_t> out(boxes);
+    std::vector<std::int32_t> out(million_boxes);
     std::iota(out.begin(), out.end(), 0);
     std::stable_sort(out.begin(), out.end(), [&](std::int32_t a, std::int32_t b) {
       return scores[static_cast<std::size_t>(a)] > scores[static_cast<std::size_t>(b)];
@@ -74,15 +74,15 @@ void expect_first(const Million& head, const Tensor& tensor, const DecodeOptions
 
 TEST(Million, boxes_that_nobody_overlaps_all_come_out_best_first) {
   const Million head(false);
-  const Tensor tensor = tensor_of<float>({1, 6, boxes}, head.values);
+  const Tensor tensor = tensor_of<float>({1, 6, million_boxes}, head.values);
   const auto order = head.in_order();
-  expect_first(head, tensor, with(Nms::none, 0, 0), order, boxes);
-  expect_first(head, tensor, with(Nms::class_aware, 0, 0), order, boxes);
+  expect_first(head, tensor, with(Nms::none, 0, 0), order, million_boxes);
+  expect_first(head, tensor, with(Nms::class_aware, 0, 0), order, million_boxes);
 }
 
 TEST(Million, boxes_give_as_many_as_the_options_say) {
   const Million head(false);
-  const Tensor tensor = tensor_of<float>({1, 6, boxes}, head.values);
+  const Tensor tensor = tensor_of<float>({1, 6, million_boxes}, head.values);
   const auto order = head.in_order();
   expect_first(head, tensor, with(Nms::class_aware, 30000, 0), order, 30000);
   expect_first(head, tensor, with(Nms::class_aware, 0, 300), order, 300);
@@ -92,7 +92,7 @@ TEST(Million, boxes_give_as_many_as_the_options_say) {
 
 TEST(Million, boxes_of_one_place_are_one_of_each_class) {
   const Million head(true);
-  const Tensor tensor = tensor_of<float>({1, 6, boxes}, head.values);
+  const Tensor tensor = tensor_of<float>({1, 6, million_boxes}, head.values);
   const auto order = head.in_order();
   const auto first_of = [&](int label) {
     return *std::find_if(order.begin(), order.end(),
@@ -111,14 +111,15 @@ TEST(Million, boxes_of_one_place_are_one_of_each_class) {
 
 // As bytes the two classes of a box are compared a million times, as they are stored.
 TEST(Million, boxes_of_bytes_are_those_of_their_floats) {
-  std::vector<std::uint8_t> bytes(6 * boxes);
+  std::vector<std::uint8_t> bytes(6 * million_boxes);
   std::vector<float> reals;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = static_cast<std::uint8_t>(i < 4 * boxes ? 100 + mixed(i) % 50 : mixed(i) % 256);
+    bytes[i] =
+        static_cast<std::uint8_t>(i < 4 * million_boxes ? 100 + mixed(i) % 50 : mixed(i) % 256);
     reals.push_back(static_cast<float>(bytes[i]) * (1 / 256.0F));
   }
-  const Tensor stored = quantized_of<std::uint8_t>({1, 6, boxes}, bytes, 1 / 256.0F, 0);
-  const Tensor floats = tensor_of<float>({1, 6, boxes}, reals);
+  const Tensor stored = quantized_of<std::uint8_t>({1, 6, million_boxes}, bytes, 1 / 256.0F, 0);
+  const Tensor floats = tensor_of<float>({1, 6, million_boxes}, reals);
   auto description = Million(true).description;
   description.outputs[0].box_units = BoxUnits::fraction;
   const DecodeOptions options = with(Nms::class_aware, 0, 0);

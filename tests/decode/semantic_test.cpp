@@ -15,7 +15,7 @@
 namespace halyard::test {
 namespace {
 
-struct Head {
+struct ScoreMap {
   Tensor scores;
   SemanticOptions options;
   int classes = 0, width = 0, height = 0;
@@ -29,11 +29,11 @@ struct Head {
 
 // Smooth blobs with noise, so that there are uniform cells, borders and busy places.
 template <class T>
-Head head_of(unsigned seed, int classes, int height, int width, SemanticLayout layout,
-             bool per_class = false, std::size_t batches = 0) {
+ScoreMap head_of(unsigned seed, int classes, int height, int width, SemanticLayout layout,
+                 bool per_class = false, std::size_t batches = 0) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal(0, 1);
-  Head out;
+  ScoreMap out;
   out.classes = classes;
   out.width = width;
   out.height = height;
@@ -85,7 +85,7 @@ std::vector<int> values_of(const Tensor& plane) {
 }
 
 // Pixels where another class is as good but for rounding are left out.
-void check_accurate(const Head& head, Size size, SemanticMapper& mapper) {
+void check_accurate(const ScoreMap& head, Size size, SemanticMapper& mapper) {
   const Size input = head.options.input.value_or(Size{head.width, head.height});
   const RegionF content = head.options.content.value_or(RegionF(0, 0, input.width, input.height));
   const bool wide = head.classes > 256;
@@ -159,7 +159,7 @@ TEST(SemanticMaps, scales_of_classes_count) {
 
 TEST(SemanticMaps, many_classes_need_wider_ids) {
   SemanticMapper mapper;
-  Head head = head_of<float>(8, 300, 12, 20, SemanticLayout::classes_first);
+  ScoreMap head = head_of<float>(8, 300, 12, 20, SemanticLayout::classes_first);
   check_accurate(head, {61, 40}, mapper);
   Tensor out = plane_of(8, 8);
   EXPECT_FAILS(mapper.map(head.scores, head.options, out), "300 classes");
@@ -167,7 +167,7 @@ TEST(SemanticMaps, many_classes_need_wider_ids) {
 
 TEST(SemanticMaps, undo_the_letterbox) {
   SemanticMapper mapper;
-  Head head = head_of<float>(9, 6, 32, 32, SemanticLayout::classes_first);
+  ScoreMap head = head_of<float>(9, 6, 32, 32, SemanticLayout::classes_first);
   head.options.input = {128, 128};
   head.options.content = RegionF(0, 28, 128, 72);
   check_accurate(head, {160, 90}, mapper);
@@ -177,7 +177,7 @@ TEST(SemanticMaps, undo_the_letterbox) {
 
 TEST(SemanticMaps, are_the_same_on_all_processors) {
   for (const SemanticLayout layout : layouts) {
-    const Head head = head_of<float>(10, 30, 40, 50, layout);
+    const ScoreMap head = head_of<float>(10, 30, 40, 50, layout);
     std::vector<int> first;
     for_each_target([&] {
       Tensor out = plane_of(123, 211);
@@ -189,7 +189,7 @@ TEST(SemanticMaps, are_the_same_on_all_processors) {
 }
 
 TEST(SemanticMaps, fast_takes_the_nearest_best_class) {
-  Head head = head_of<float>(11, 8, 10, 12, SemanticLayout::classes_first);
+  ScoreMap head = head_of<float>(11, 8, 10, 12, SemanticLayout::classes_first);
   head.options.mode = SemanticMode::fast;
   Tensor out = plane_of(33, 41);
   ASSERT_TRUE(semantic_map(head.scores, head.options, out));
@@ -288,7 +288,7 @@ TEST(SemanticMaps, confidence_is_the_interpolated_best_score) {
 }
 
 TEST(SemanticMaps, a_reused_mapper_allocates_nothing) {
-  Head head = head_of<std::int8_t>(12, 20, 30, 40, SemanticLayout::classes_last);
+  ScoreMap head = head_of<std::int8_t>(12, 20, 30, 40, SemanticLayout::classes_last);
   for (const SemanticMode mode : {SemanticMode::accurate, SemanticMode::fast}) {
     head.options.mode = mode;
     SemanticMapper mapper;

@@ -15,15 +15,15 @@
 namespace halyard::test {
 namespace {
 
-struct Head {
+struct SharedHead {
   ModelDescription description;
   std::vector<Tensor> tensors;
 };
 
 // Every part of Decoded, and every way to store scores.
-std::vector<Head> heads() {
+std::vector<SharedHead> shared_heads() {
   constexpr std::size_t boxes = 300;
-  std::vector<Head> out;
+  std::vector<SharedHead> out;
   const auto values = random_head(5 + 8, boxes, 3);
   const auto add = [&](Tensor tensor) -> ModelDescription& {
     auto description =
@@ -54,7 +54,7 @@ std::vector<Head> heads() {
 }
 
 TEST(DecodeInto, allocates_nothing_in_the_steady_state) {
-  for (std::size_t i = 0; const Head& head : heads()) {
+  for (std::size_t i = 0; const SharedHead& head : shared_heads()) {
     SCOPED_TRACE(i++);
     const auto decoder = *Decoder::create(head.description);
     Decoded out;
@@ -67,7 +67,7 @@ TEST(DecodeInto, allocates_nothing_in_the_steady_state) {
 }
 
 TEST(DecodeInto, gives_the_same_from_several_threads) {
-  for (const Head& head : heads()) {
+  for (const SharedHead& head : shared_heads()) {
     const auto decoder = *Decoder::create(head.description);
     Decoded expected;
     ASSERT_TRUE(decoder.decode_into(head.tensors, expected));
@@ -94,9 +94,9 @@ TEST(DecodeInto, gives_the_same_from_several_threads) {
 }
 
 TEST(DecodeInto, leaves_nothing_of_the_frame_before) {
-  const auto all = heads();
+  const auto all = shared_heads();
   Decoded out;
-  for (const Head& head : all) {
+  for (const SharedHead& head : all) {
     const auto decoder = *Decoder::create(head.description);
     ASSERT_TRUE(decoder.decode_into(head.tensors, out));
     const Decoded fresh = decode_all(head.description, head.tensors);

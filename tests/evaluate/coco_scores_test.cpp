@@ -33,7 +33,7 @@ CocoObject object(std::size_t image, CocoBox box, double score = 0, std::size_t 
   return one;
 }
 
-std::optional<double> metric(const CocoScores& scores, std::string_view name) {
+std::optional<double> score_named(const CocoScores& scores, std::string_view name) {
   for (const CocoMetric& each : scores.summary)
     if (each.name == name) return each.value;
   ADD_FAILURE() << name;
@@ -50,27 +50,27 @@ CocoScores scores_of(const CocoTruth& truth, const std::vector<CocoObject>& foun
 TEST(CocoScores, all_found_is_one) {
   const CocoBox box{10, 10, 50, 50};
   const auto scores = scores_of(scene({object(0, box)}), {object(0, box, 0.4)});
-  EXPECT_DOUBLE_EQ(metric(scores, "AP").value_or(0), 1);
-  EXPECT_DOUBLE_EQ(metric(scores, "AR_1").value_or(0), 1);
-  EXPECT_DOUBLE_EQ(metric(scores, "AP_medium").value_or(0), 1);
-  EXPECT_EQ(metric(scores, "AP_small"), std::nullopt) << "no annotation is small";
+  EXPECT_DOUBLE_EQ(score_named(scores, "AP").value_or(0), 1);
+  EXPECT_DOUBLE_EQ(score_named(scores, "AR_1").value_or(0), 1);
+  EXPECT_DOUBLE_EQ(score_named(scores, "AP_medium").value_or(0), 1);
+  EXPECT_EQ(score_named(scores, "AP_small"), std::nullopt) << "no annotation is small";
 }
 
 TEST(CocoScores, a_false_alarm_above_the_match_halves_precision) {
   const CocoBox box{10, 10, 50, 50};
   const auto scores =
       scores_of(scene({object(0, box)}), {object(0, box, 0.4), object(1, box, 0.9)});
-  EXPECT_DOUBLE_EQ(metric(scores, "AP").value_or(0), 0.5);
-  EXPECT_DOUBLE_EQ(metric(scores, "AR_100").value_or(0), 1);
+  EXPECT_DOUBLE_EQ(score_named(scores, "AP").value_or(0), 0.5);
+  EXPECT_DOUBLE_EQ(score_named(scores, "AR_100").value_or(0), 1);
 }
 
 TEST(CocoScores, an_overlap_counts_up_to_its_threshold) {
   // 40 of 50 columns: an IoU of 40/60 = 0.667, which reaches 0.50, 0.55, 0.60 and 0.65.
   const auto scores =
       scores_of(scene({object(0, {0, 0, 50, 50})}), {object(0, {10, 0, 50, 50}, 0.9)});
-  EXPECT_NEAR(metric(scores, "AP").value_or(0), 0.4, 1e-12);
-  EXPECT_DOUBLE_EQ(metric(scores, "AP50").value_or(0), 1);
-  EXPECT_DOUBLE_EQ(metric(scores, "AP75").value_or(1), 0);
+  EXPECT_NEAR(score_named(scores, "AP").value_or(0), 0.4, 1e-12);
+  EXPECT_DOUBLE_EQ(score_named(scores, "AP50").value_or(0), 1);
+  EXPECT_DOUBLE_EQ(score_named(scores, "AP75").value_or(1), 0);
 }
 
 TEST(CocoScores, detections_of_a_crowd_do_not_count) {
@@ -80,7 +80,7 @@ TEST(CocoScores, detections_of_a_crowd_do_not_count) {
   const auto scores = scores_of(
       scene({object(0, box), crowd}),
       {object(0, box, 0.3), object(0, {5, 5, 20, 20}, 0.9), object(0, {50, 50, 9, 9}, 0.8)});
-  EXPECT_DOUBLE_EQ(metric(scores, "AP").value_or(0), 1);
+  EXPECT_DOUBLE_EQ(score_named(scores, "AP").value_or(0), 1);
 }
 
 TEST(CocoScores, categories_are_apart) {
@@ -91,7 +91,7 @@ TEST(CocoScores, categories_are_apart) {
   EXPECT_DOUBLE_EQ(scores.category_ap[0].value_or(0), 1);
   EXPECT_DOUBLE_EQ(scores.category_ap[1].value_or(1), 0);
   EXPECT_EQ(scores.category_ap[2], std::nullopt);
-  EXPECT_DOUBLE_EQ(metric(scores, "AP").value_or(0), 0.5);
+  EXPECT_DOUBLE_EQ(score_named(scores, "AP").value_or(0), 0.5);
 }
 
 TEST(CocoScores, masks_are_compared_where_they_are_asked_for) {
@@ -101,14 +101,14 @@ TEST(CocoScores, masks_are_compared_where_they_are_asked_for) {
   CocoObject half = object(0, {0, 0, 50, 50}, 0.9);
   half.mask = {{4, 4}, {0, 6, 10}};  // an IoU of 6/8
   const auto scores = scores_of(truth, {half}, CocoKind::masks);
-  EXPECT_NEAR(metric(scores, "AP").value_or(0), 0.6, 1e-12);
-  EXPECT_DOUBLE_EQ(metric(scores_of(truth, {half}), "AP").value_or(0), 1);
+  EXPECT_NEAR(score_named(scores, "AP").value_or(0), 0.6, 1e-12);
+  EXPECT_DOUBLE_EQ(score_named(scores_of(truth, {half}), "AP").value_or(0), 1);
 }
 
 TEST(CocoScores, nothing_found_is_zero_and_nothing_wanted_is_unset) {
   const auto scores = scores_of(scene({object(0, {0, 0, 50, 50})}), {});
-  EXPECT_DOUBLE_EQ(metric(scores, "AP").value_or(1), 0);
-  EXPECT_EQ(metric(scores_of(scene({}), {object(0, {0, 0, 5, 5}, 1)}), "AP"), std::nullopt);
+  EXPECT_DOUBLE_EQ(score_named(scores, "AP").value_or(1), 0);
+  EXPECT_EQ(score_named(scores_of(scene({}), {object(0, {0, 0, 5, 5}, 1)}), "AP"), std::nullopt);
 }
 
 TEST(CocoScores, objects_that_cannot_be_are_refused) {

@@ -24,7 +24,7 @@ TEST(DmaExport, drivers_without_it_are_refused_by_name) {
   }
 }
 
-constexpr std::uint32_t abgr8888 = 0x34324241;
+constexpr std::uint32_t export_abgr8888 = 0x34324241;
 
 class DmaExported : public testing::TestWithParam<std::size_t> {
  protected:
@@ -48,11 +48,12 @@ TEST_P(DmaExported, is_a_buffer_like_those_of_a_heap) {
   }
   ASSERT_OK(worker_->run([&]() -> Status {
     gl::DmaImages& images = gl::DmaImages::of(*buffer, worker_);
-    HALYARD_TRY(const gl::DmaImage image,
-                images.target(
-                    *buffer,
-                    {.drm_format = abgr8888, .texel_bytes = 4, .size = {16, 1}, .stride_bytes = 64},
-                    gl::DmaTarget::texture));
+    HALYARD_TRY(
+        const gl::DmaImage image,
+        images.target(
+            *buffer,
+            {.drm_format = export_abgr8888, .texel_bytes = 4, .size = {16, 1}, .stride_bytes = 64},
+            gl::DmaTarget::texture));
     EXPECT_NE(image.framebuffer, 0U);
     return {};
   }));

@@ -24,8 +24,8 @@ constexpr double exact_codes = 0.5 + near_tie;
 constexpr double exact_values = 0.004;  // half a step of 7 fractional bits
 
 /// One way to compute, with both kinds of its results.
-struct Way : Conversion {
-  Way(const Plan& plan, int in_fraction) : Conversion(plan, in_fraction, 256) {}
+struct ColorWay : Conversion {
+  ColorWay(const Plan& plan, int in_fraction) : Conversion(plan, in_fraction, 256) {}
   Errors errors;
 };
 
@@ -42,7 +42,7 @@ double greatest_error(const std::array<std::int32_t, 256>& want, const std::vect
   return std::max(worst, std::ldexp(greatest, -wanted_fraction));
 }
 
-void judge(Way& way, const Wanted& want) {
+void judge(ColorWay& way, const Wanted& want) {
   way.run();
   Errors& e = way.errors;
   for (std::size_t c = 0; c < way.channels(); ++c) {
@@ -52,7 +52,7 @@ void judge(Way& way, const Wanted& want) {
 }
 
 /// All codes of the first channel with every `step`-th of the others.
-void judge_all(const ColorStep& step, int stride, std::vector<Way>& ways) {
+void judge_all(const ColorStep& step, int stride, std::vector<ColorWay>& ways) {
   Wanted want;
   for (int third = 0; third < 256; third += stride) {
     for (int second = 0; second < 256; second += stride) {
@@ -63,13 +63,13 @@ void judge_all(const ColorStep& step, int stride, std::vector<Way>& ways) {
         for (std::size_t c = 0; c < 3; ++c)
           want[c][x] = static_cast<std::int32_t>(
               std::clamp(pixel[c], 0.0, 255.0) * (1 << wanted_fraction) + 0.5);
-        for (Way& way : ways) {
+        for (ColorWay& way : ways) {
           way.rows.in[0][x] = static_cast<std::int16_t>(first << way.fraction);
           way.rows.in[1][x] = static_cast<std::int16_t>(second << way.fraction);
           way.rows.in[2][x] = static_cast<std::int16_t>(third << way.fraction);
         }
       }
-      for (Way& way : ways)
+      for (ColorWay& way : ways)
         judge(way, want);
     }
   }
@@ -81,8 +81,8 @@ constexpr int stride_of(int fine) {
 }
 
 /// The fast mode in both fractions, and the exact mode.
-std::vector<Way> all_ways(Plan plan) {
-  std::vector<Way> ways;
+std::vector<ColorWay> all_ways(Plan plan) {
+  std::vector<ColorWay> ways;
   for (const bool exact : {false, true}) {
     plan.exact = exact;
     for (const int fraction : {7, 6})
@@ -91,7 +91,7 @@ std::vector<Way> all_ways(Plan plan) {
   return ways;
 }
 
-void expect_within(const std::vector<Way>& ways, double fast_codes, double fast_values,
+void expect_within(const std::vector<ColorWay>& ways, double fast_codes, double fast_values,
                    const std::string& what) {
   for (std::size_t i = 0; i < ways.size(); ++i) {
     const bool exact = i >= 2;
@@ -108,7 +108,7 @@ void expect_within(const std::vector<Way>& ways, double fast_codes, double fast_
 TEST(ColorError, of_rgb_from_every_yuv_triple_is_as_stated) {
   for (const YuvKind& kind : yuv_kinds) {
     const Plan plan = color_plan(ColorModel::yuv, ColorModel::rgb, kind);
-    std::vector<Way> ways = all_ways(plan);
+    std::vector<ColorWay> ways = all_ways(plan);
     judge_all(plan.color, color_step_size, ways);
     const bool full = kind.range == ColorRange::full;
     expect_within(ways, full ? 0.54 : 0.57, full ? 0.04 : 0.07, kind.name());
@@ -138,7 +138,7 @@ TEST(ColorError, of_an_exact_image_at_its_own_size_is_that_of_rounding) {
 TEST(ColorError, of_yuv_from_rgb_is_as_stated) {
   for (const YuvKind& kind : yuv_kinds) {
     const Plan plan = color_plan(ColorModel::rgb, ColorModel::yuv, kind, kind);
-    std::vector<Way> ways = all_ways(plan);
+    std::vector<ColorWay> ways = all_ways(plan);
     judge_all(plan.color, stride_of(5), ways);
     expect_within(ways, 0.53, 0.03, kind.name());
   }
@@ -146,7 +146,7 @@ TEST(ColorError, of_yuv_from_rgb_is_as_stated) {
 
 TEST(ColorError, of_grey_from_rgb_is_as_stated) {
   const Plan plan = color_plan(ColorModel::rgb, ColorModel::grey);
-  std::vector<Way> ways = all_ways(plan);
+  std::vector<ColorWay> ways = all_ways(plan);
   judge_all(plan.color, stride_of(3), ways);
   expect_within(ways, 0.53, 0.03, "grey");
 }
@@ -155,7 +155,7 @@ TEST(ColorError, of_yuv_from_other_yuv_is_as_stated) {
   for (const auto& [in, out] : product(yuv_kinds, yuv_kinds)) {
     const Plan plan = color_plan(ColorModel::yuv, ColorModel::yuv, in, out);
     if (plan.color.same_yuv) continue;
-    std::vector<Way> ways = all_ways(plan);
+    std::vector<ColorWay> ways = all_ways(plan);
     judge_all(plan.color, stride_of(15), ways);
     expect_within(ways, 0.53, 0.03, in.name() + " to " + out.name());
   }
@@ -165,7 +165,7 @@ TEST(ColorError, of_luma_to_grey_and_of_grey_to_luma_is_as_stated) {
   for (const auto& [kind, back] : product(yuv_kinds, {false, true})) {
     const Plan plan = back ? color_plan(ColorModel::grey, ColorModel::yuv, kind, kind)
                            : color_plan(ColorModel::yuv, ColorModel::grey, kind, kind);
-    std::vector<Way> ways = all_ways(plan);
+    std::vector<ColorWay> ways = all_ways(plan);
     judge_all(plan.color, 255, ways);
     expect_within(ways, 0.51, 0.011, kind.name());
   }

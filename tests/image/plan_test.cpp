@@ -132,7 +132,7 @@ TEST_F(PlanTest, the_same_request_is_found_again_over_other_bytes) {
   EXPECT_EQ(cache.find(c, c.src, c.dst, ColorimetryMode::exact), nullptr);
 }
 
-constexpr Region part{2, 2, 9, 9};
+constexpr Region plan_part{2, 2, 9, 9};
 constexpr Orientation upside_down{Flip::none, Rotation::cw180};
 constexpr Affine sheared{{1, 0.25, 0, 0, 1, 0}};
 
@@ -146,7 +146,7 @@ TEST_F(PlanTest, no_field_of_a_request_is_forgotten) {
       [](Convert& c) { c.rotation = Rotation::cw90; },
       [](Convert& c) { c.fit = Fit::stretch; },
       [](Convert& c) { c.letterbox = LetterboxRule::ultralytics_val; },
-      [](Convert& c) { c.place = part; },
+      [](Convert& c) { c.place = plan_part; },
       [](Convert& c) { c.pad[1] = 7; },
       [](Convert& c) { c.filter = Filter::nearest; },
       [](Convert& c) { c.antialias = true; },

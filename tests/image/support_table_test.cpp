@@ -15,13 +15,13 @@ namespace {
 
 using F = PixelFormat;
 
-constexpr DType all_dtypes[] = {DType::u8,  DType::i8,   DType::u16,    DType::i16, DType::u32,
-                                DType::i32, DType::u64,  DType::i64,    DType::f16, DType::f32,
-                                DType::f64, DType::bf16, DType::boolean};
+constexpr DType table_dtypes[] = {DType::u8,  DType::i8,   DType::u16,    DType::i16, DType::u32,
+                                  DType::i32, DType::u64,  DType::i64,    DType::f16, DType::f32,
+                                  DType::f64, DType::bf16, DType::boolean};
 
 std::string dtypes_of(PixelFormat from, DType from_dtype, PixelFormat to) {
   std::string list;
-  for (const DType dtype : all_dtypes) {
+  for (const DType dtype : table_dtypes) {
     if (conversion_declined(from, from_dtype, to, dtype) != nullptr) continue;
     list += fmt::format("{}{}", list.empty() ? "" : " ", to_string(dtype));
   }
@@ -40,7 +40,7 @@ std::string table() {
     rule += "---|";
   }
   for (const FormatInfo& from : all_formats()) {
-    for (const DType from_dtype : all_dtypes) {
+    for (const DType from_dtype : table_dtypes) {
       std::string row;
       bool any = false;
       for (const FormatInfo& to : all_formats()) {
@@ -77,8 +77,8 @@ TEST(SupportTable, the_page_shows_what_the_code_says) {
 TEST(SupportTable, every_refusal_has_a_reason_that_names_its_side) {
   for (const FormatInfo& from : all_formats()) {
     for (const FormatInfo& to : all_formats()) {
-      for (const DType a : all_dtypes) {
-        for (const DType b : all_dtypes) {
+      for (const DType a : table_dtypes) {
+        for (const DType b : table_dtypes) {
           const char* reason = conversion_declined(from.format, a, to.format, b);
           if (reason == nullptr) continue;
           const std::string side = std::string(reason).substr(0, 5);

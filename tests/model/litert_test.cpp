@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr char variable[] = "HALYARD_LITERT_DIR";
+constexpr char litert_variable[] = "HALYARD_LITERT_DIR";
 
 Status usable_litert() {
   for (const EngineInfo& info : engines())
@@ -33,7 +33,7 @@ TEST(Missing_litert, DISABLED_names_the_variable) {
   EXPECT_FAILS(usable_litert(), Errc::unsupported, "HALYARD_LITERT_DIR");
 }
 TEST(Missing_litert, names_the_variable) {
-  EXPECT_PASSES_APART("Missing_litert", "names_the_variable", {{variable, ""}});
+  EXPECT_PASSES_APART("Missing_litert", "names_the_variable", {{litert_variable, ""}});
 }
 
 TEST(Missing_litert, DISABLED_refuses_another_version) {
@@ -44,7 +44,7 @@ TEST(Missing_litert, refuses_another_version) {
   std::filesystem::create_directory(packages / "ai_edge_litert");
   std::filesystem::create_directory(packages / "ai_edge_litert-2.3.0.dist-info");
   EXPECT_PASSES_APART("Missing_litert", "refuses_another_version",
-                      {{variable, packages / "ai_edge_litert"}});
+                      {{litert_variable, packages / "ai_edge_litert"}});
 }
 
 TEST(Missing_litert, DISABLED_refuses_a_folder_without_a_version) {
@@ -53,7 +53,7 @@ TEST(Missing_litert, DISABLED_refuses_a_folder_without_a_version) {
 TEST(Missing_litert, refuses_a_folder_without_a_version) {
   const Folder packages;
   EXPECT_PASSES_APART("Missing_litert", "refuses_a_folder_without_a_version",
-                      {{variable, packages / "ai_edge_litert/"}});
+                      {{litert_variable, packages / "ai_edge_litert/"}});
 }
 
 #ifdef HALYARD_TEST_LITERT
@@ -63,10 +63,10 @@ class Litert : public ::testing::Test {
   void SetUp() override {
     const char* const data = std::getenv("HALYARD_TESTDATA_DIR");
     if (data == nullptr) GTEST_SKIP() << "HALYARD_TESTDATA_DIR is not set";
-    ::setenv(variable, HALYARD_TEST_LITERT, 1);
+    ::setenv(litert_variable, HALYARD_TEST_LITERT, 1);
     model_ = std::string(data) + "/models/yolov8n_full_integer_quant.tflite";
   }
-  void TearDown() override { ::unsetenv(variable); }
+  void TearDown() override { ::unsetenv(litert_variable); }
   std::string model_;
 };
 

@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr char variable[] = "HALYARD_ONNXRUNTIME_DIR";
+constexpr char ort_variable[] = "HALYARD_ONNXRUNTIME_DIR";
 
 std::string written(const Folder& folder, const OnnxModel& model = {}) {
   std::string path = folder / "model.onnx";
@@ -47,14 +47,14 @@ TEST(Missing_onnxruntime, DISABLED_names_the_folder_that_lacks_it) {
 TEST(Missing_onnxruntime, names_the_folder_that_lacks_it) {
   const Folder empty;
   EXPECT_PASSES_APART("Missing_onnxruntime", "names_the_folder_that_lacks_it",
-                      {{variable, empty.path()}});
+                      {{ort_variable, empty.path()}});
 }
 
 TEST(Missing_onnxruntime, DISABLED_wants_an_absolute_folder) {
   EXPECT_FAILS(opened(), Errc::invalid_argument, "must be an absolute path: 'here'");
 }
 TEST(Missing_onnxruntime, wants_an_absolute_folder) {
-  EXPECT_PASSES_APART("Missing_onnxruntime", "wants_an_absolute_folder", {{variable, "here"}});
+  EXPECT_PASSES_APART("Missing_onnxruntime", "wants_an_absolute_folder", {{ort_variable, "here"}});
 }
 
 TEST(Missing_onnxruntime, DISABLED_gives_the_loaders_reason) {
@@ -64,7 +64,7 @@ TEST(Missing_onnxruntime, gives_the_loaders_reason) {
   const Folder folder;
   write_bytes(folder / "libonnxruntime.so.9", "not a library");
   EXPECT_PASSES_APART("Missing_onnxruntime", "gives_the_loaders_reason",
-                      {{variable, folder.path()}});
+                      {{ort_variable, folder.path()}});
 }
 
 TEST(Missing_onnxruntime, DISABLED_tells_that_a_library_is_too_old) {
@@ -72,15 +72,15 @@ TEST(Missing_onnxruntime, DISABLED_tells_that_a_library_is_too_old) {
 }
 TEST(Missing_onnxruntime, tells_that_a_library_is_too_old) {
   EXPECT_PASSES_APART("Missing_onnxruntime", "tells_that_a_library_is_too_old",
-                      {{variable, HALYARD_FAKE_ENGINES "/old_ort"}});
+                      {{ort_variable, HALYARD_FAKE_ENGINES "/old_ort"}});
 }
 
 #ifdef HALYARD_TEST_ONNXRUNTIME
 
 class Onnxruntime : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { ::setenv(variable, HALYARD_TEST_ONNXRUNTIME, 1); }
-  static void TearDownTestSuite() { ::unsetenv(variable); }
+  static void SetUpTestSuite() { ::setenv(ort_variable, HALYARD_TEST_ONNXRUNTIME, 1); }
+  static void TearDownTestSuite() { ::unsetenv(ort_variable); }
 };
 
 TEST_F(Onnxruntime, is_listed_with_its_version_and_devices) {

@@ -26,14 +26,14 @@ using namespace std::chrono_literals;
 
 static_assert(int(DType::f32) == 9 && int(DType::boolean) == 12);
 
-constexpr char variable[] = "HALYARD_ENGINE_PLUGINS";
+constexpr char plugin_variable[] = "HALYARD_ENGINE_PLUGINS";
 const std::string plugins = HALYARD_FAKE_ENGINES "/plugins/";
 
 class Plugin : public ::testing::Test {
  protected:
   void SetUp() override { name(plugins + "twice.so"); }
-  void TearDown() override { ::unsetenv(variable); }
-  static void name(const std::string& value) { ::setenv(variable, value.c_str(), 1); }
+  void TearDown() override { ::unsetenv(plugin_variable); }
+  static void name(const std::string& value) { ::setenv(plugin_variable, value.c_str(), 1); }
 
   Result<Engine> opened(const EngineOptions& options = {}) {
     const std::string path = folder_ / "model.twice";
@@ -141,7 +141,7 @@ TEST_F(Plugin, tells_why_one_is_refused) {
 }
 
 TEST_F(Plugin, of_no_name_leaves_unknown_files_refused) {
-  ::unsetenv(variable);
+  ::unsetenv(plugin_variable);
   EXPECT_FAILS(opened(), Errc::unsupported, ".onnx, .tflite or .xml");
 }
 

@@ -33,7 +33,7 @@ static_assert(offsetof(DmaBufInfo, rank) == offsetof(hal_dmabuf_tensor_info, ndi
 static_assert(offsetof(DmaBufInfo, fd) == offsetof(hal_dmabuf_tensor_info, fd));
 static_assert(offsetof(DmaBufInfo, dtype) == offsetof(hal_dmabuf_tensor_info, dtype));
 
-constexpr char variable[] = "HALYARD_TFLITE_LIBRARY";
+constexpr char tflite_variable[] = "HALYARD_TFLITE_LIBRARY";
 constexpr char fake_library[] = HALYARD_FAKE_ENGINES "/tflite/libtensorflowlite_c.so";
 constexpr char fake_delegate[] = HALYARD_FAKE_ENGINES "/tflite/libfake_delegate.so";
 
@@ -58,7 +58,7 @@ TEST(Missing_tflite, DISABLED_tells_what_to_install) {
 }
 TEST(Missing_tflite, tells_what_to_install) {
   EXPECT_PASSES_APART("Missing_tflite", "tells_what_to_install",
-                      {{variable, "libtensorflowlite_c.so.none"}});
+                      {{tflite_variable, "libtensorflowlite_c.so.none"}});
 }
 
 TEST(Missing_tflite, DISABLED_names_the_function_that_a_library_lacks) {
@@ -66,7 +66,7 @@ TEST(Missing_tflite, DISABLED_names_the_function_that_a_library_lacks) {
 }
 TEST(Missing_tflite, names_the_function_that_a_library_lacks) {
   EXPECT_PASSES_APART("Missing_tflite", "names_the_function_that_a_library_lacks",
-                      {{variable, fake_delegate}});
+                      {{tflite_variable, fake_delegate}});
 }
 
 TEST(Missing_tflite, DISABLED_wants_no_path_in_the_current_folder) {
@@ -74,13 +74,13 @@ TEST(Missing_tflite, DISABLED_wants_no_path_in_the_current_folder) {
 }
 TEST(Missing_tflite, wants_no_path_in_the_current_folder) {
   EXPECT_PASSES_APART("Missing_tflite", "wants_no_path_in_the_current_folder",
-                      {{variable, "here/lib.so"}});
+                      {{tflite_variable, "here/lib.so"}});
 }
 
 class Tflite : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { ::setenv(variable, fake_library, 1); }
-  static void TearDownTestSuite() { ::unsetenv(variable); }
+  static void SetUpTestSuite() { ::setenv(tflite_variable, fake_library, 1); }
+  static void TearDownTestSuite() { ::unsetenv(tflite_variable); }
   void TearDown() override {
     void* const library = ::dlopen(fake_library, RTLD_NOW | RTLD_NOLOAD);
     if (library == nullptr) return;

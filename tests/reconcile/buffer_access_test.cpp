@@ -13,6 +13,7 @@
 #include "reconcile/other_thread.h"
 #include "support/allocations.h"
 #include "support/in_child.h"
+#include "support/special_values.h"
 
 namespace halyard {
 namespace {
@@ -20,8 +21,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using namespace test;  // NOLINT: its helpers are what tests are written in
-
-constexpr nanoseconds at_once{0};
 
 class BufferAccessTest : public ::testing::TestWithParam<const char*> {
  protected:

@@ -9,6 +9,7 @@
 #include "conformance/fake_dma.h"
 #include "reconcile/agreed.h"
 #include "reconcile/other_thread.h"
+#include "support/special_values.h"
 #include "tensor/memory/buffer_kinds.h"
 
 namespace halyard {
@@ -16,8 +17,6 @@ namespace {
 
 using conformance::FakeDmaBuf;
 using namespace test;  // NOLINT: its helpers are what tests are written in
-
-constexpr std::chrono::nanoseconds at_once{0};
 
 class DmaAccessTest : public ::testing::Test {
  protected:

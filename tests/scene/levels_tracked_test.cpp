@@ -16,12 +16,12 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr nanoseconds frame_time{33'333'333};
+constexpr nanoseconds level_time{33'333'333};
 constexpr std::size_t bins = 16, classes = 2, extent = 256;
 constexpr std::array<std::size_t, 2> strides{8, 16};
 constexpr float reach = 40;  // of every box to each of its sides, in pixels
 
-struct Object {
+struct LevelObject {
   float x = 0, y = 0;  // centre, snapped to that of its cell
   std::size_t level = 0;
   std::size_t label = 0;
@@ -32,7 +32,7 @@ float snapped(float v, std::size_t level) {
   return (std::floor(v / stride) + 0.5F) * stride;
 }
 
-Box box_of(const Object& o) {
+Box box_of(const LevelObject& o) {
   const float x = snapped(o.x, o.level), y = snapped(o.y, o.level);
   return {x - reach, y - reach, x + reach, y + reach};
 }
@@ -64,12 +64,12 @@ ModelDescription description() {
 }
 
 // Logits in quarters. Two equal bins have their mean between them.
-std::vector<Tensor> outputs_of(const std::vector<Object>& objects) {
+std::vector<Tensor> outputs_of(const std::vector<LevelObject>& objects) {
   std::vector<Tensor> boxes, scores;
   for (std::size_t l = 0; l < strides.size(); ++l) {
     const std::size_t side = extent / strides[l];
     std::vector<std::int8_t> bin(side * side * 4 * bins, 0), logit(side * side * classes, -127);
-    for (const Object& o : objects) {
+    for (const LevelObject& o : objects) {
       if (o.level != l) continue;
       const auto stride = static_cast<float>(strides[l]);
       const std::size_t cell =
@@ -91,11 +91,11 @@ std::vector<Tensor> outputs_of(const std::vector<Object>& objects) {
 }
 
 // One walks to the right and is found by the other level half-way; one stands.
-std::vector<Object> objects_at(int frame) {
+std::vector<LevelObject> objects_at(int frame) {
   return {{60 + 2 * static_cast<float>(frame), 60, frame < 20 ? 0U : 1U, 0}, {180, 180, 1, 1}};
 }
 
-void expect_near(const Box& a, const Box& b, float tolerance) {
+void expect_near_box(const Box& a, const Box& b, float tolerance) {
   for (const auto side : {&Box::x1, &Box::y1, &Box::x2, &Box::y2})
     EXPECT_NEAR(a.*side, b.*side, tolerance);
 }
@@ -110,11 +110,11 @@ TEST_P(LevelsTracked, keep_an_object_that_passes_from_level_to_level) {
     SCOPED_TRACE(i);
     const auto objects = objects_at(i);
     const auto outputs = outputs_of(objects);
-    ASSERT_OK(decode_tracked(decoder, tracker, outputs, i * frame_time, frame));
+    ASSERT_OK(decode_tracked(decoder, tracker, outputs, i * level_time, frame));
     const Decoded given = test::decode_all(description(), outputs);
     ASSERT_EQ(given.detections.size(), 2U);
     for (const Detection& d : given.detections)
-      expect_near(d.box, box_of(objects[static_cast<std::size_t>(d.label)]), 1e-3F);
+      expect_near_box(d.box, box_of(objects[static_cast<std::size_t>(d.label)]), 1e-3F);
     if (i < 3) continue;  // SORT and OC-SORT trust a track then
     ASSERT_EQ(frame.live, 2U);
     ASSERT_EQ(frame.tracks.size(), 2U);
@@ -124,7 +124,7 @@ TEST_P(LevelsTracked, keep_an_object_that_passes_from_level_to_level) {
       EXPECT_EQ(frame.tracks[k].updates, static_cast<std::uint32_t>(i + 1));
       EXPECT_EQ(frame.decoded.detections[k].label, frame.tracks[k].label);
       EXPECT_EQ(frame.decoded.detections[k].anchor < 32 * 32, object.level == 0);
-      expect_near(frame.decoded.detections[k].box, box_of(object), 10);
+      expect_near_box(frame.decoded.detections[k].box, box_of(object), 10);
     }
     EXPECT_NE(frame.tracks[0].label, frame.tracks[1].label);
   }

@@ -44,7 +44,8 @@ struct Counts {
   std::map<std::uint64_t, std::uint32_t> hits;  ///< by trusted track
 };
 
-Counts count(Tracker& tracker, const std::map<int, std::vector<Detection>>& frames, double rate) {
+Counts count_tracks(Tracker& tracker, const std::map<int, std::vector<Detection>>& frames,
+                    double rate) {
   Counts out;
   std::vector<Track> tracks;
   for (int i = 1; i <= frames.rbegin()->first; ++i) {
@@ -80,7 +81,7 @@ TEST_P(RecordedScenes, give_a_sane_number_of_tracks) {
     options.frame_interval = interval;
     if (is_sort) options.max_coast = interval * 3 / 2;
   });
-  const Counts counts = count(tracker, frames, sequence.frames_per_second);
+  const Counts counts = count_tracks(tracker, frames, sequence.frames_per_second);
   const auto lasting = static_cast<std::size_t>(std::count_if(
       counts.hits.begin(), counts.hits.end(), [](const auto& hit) { return hit.second >= 10; }));
   std::printf("%-14s %-15s %4zu detections, %4zu in tracks, %3zu tracks, %3zu of ten frames\n",

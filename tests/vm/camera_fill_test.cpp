@@ -9,7 +9,7 @@
 namespace halyard::vm {
 namespace {
 
-constexpr std::size_t width = 320, height = 180;
+constexpr std::size_t fill_width = 320, fill_height = 180;
 constexpr unsigned count = 3;
 
 using Frames = std::vector<Tensor>;
@@ -85,7 +85,8 @@ class CameraFillTest : public ::testing::Test {
   }
   CameraFormat format_as(const Tensor& image, std::size_t planes) {
     const auto fourcc = *v4l2_pixel_format({*image.format(), image.dtype()}, planes);
-    const auto answer = camera_->set_format(fourcc, width, height, image.row_stride_bytes());
+    const auto answer =
+        camera_->set_format(fourcc, fill_width, fill_height, image.row_stride_bytes());
     EXPECT_TRUE(answer) << last_error();
     if (!answer) return {};
     EXPECT_EQ(answer->fourcc, fourcc);
@@ -108,7 +109,8 @@ TEST_F(CameraFillTest, images_in_dma_memory_are_what_the_camera_writes) {
     ASSERT_TRUE(camera_->show(Scene::squares)) << last_error();
     Frames images;
     for (unsigned i = 0; i < count; ++i)
-      images.push_back(*Tensor::create_image(width, height, format, DType::u8, Memory::dma));
+      images.push_back(
+          *Tensor::create_image(fill_width, fill_height, format, DType::u8, Memory::dma));
     expect_frames(*camera_, images, format_as(images[0], 1));
   }
 }
@@ -120,10 +122,11 @@ TEST_F(CameraFillTest, every_kind_of_heap_serves) {
     AllocateOptions options{Memory::dma, CpuAccess::read, "camera", {heap}};
     Frames images;
     for (unsigned i = 0; i < count; ++i) {
-      auto buffer = allocate(*image_bytes(PixelFormat::nv12, DType::u8, width, height, 0), options);
+      auto buffer =
+          allocate(*image_bytes(PixelFormat::nv12, DType::u8, fill_width, fill_height, 0), options);
       HALYARD_NEEDS(buffer, heap);
       const std::array<Tensor::PlaneSource, 1> whole{{{*std::move(buffer), 0, 0, 0}}};
-      images.push_back(*Tensor::wrap_image(whole, width, height, PixelFormat::nv12));
+      images.push_back(*Tensor::wrap_image(whole, fill_width, fill_height, PixelFormat::nv12));
     }
     expect_frames(*camera_, images, format_as(images[0], 1));
   }
@@ -133,16 +136,16 @@ TEST_F(CameraFillPlanesTest, planes_may_have_buffers_of_their_own) {
   Frames images;
   for (unsigned i = 0; i < count; ++i) {
     const std::array<Tensor::PlaneSource, 2> planes{
-        {{*allocate(width * height, Memory::dma), 0, 0, 0},
-         {*allocate(width * height / 2, Memory::dma), 0, 0, 0}}};
-    images.push_back(*Tensor::wrap_image(planes, width, height, PixelFormat::nv12));
+        {{*allocate(fill_width * fill_height, Memory::dma), 0, 0, 0},
+         {*allocate(fill_width * fill_height / 2, Memory::dma), 0, 0, 0}}};
+    images.push_back(*Tensor::wrap_image(planes, fill_width, fill_height, PixelFormat::nv12));
   }
   expect_frames(*camera_, images, format_as(images[0], 2));
 }
 
 TEST_F(CameraFillTest, memory_that_is_no_dma_buf_is_refused_by_the_driver) {
   const auto image =
-      *Tensor::create_image(width, height, PixelFormat::nv12, DType::u8, Memory::shm);
+      *Tensor::create_image(fill_width, fill_height, PixelFormat::nv12, DType::u8, Memory::shm);
   format_as(image, 1);
   ASSERT_TRUE(camera_->request(V4L2_MEMORY_DMABUF, count)) << last_error();
   EXPECT_FALSE(camera_->queue(0, descriptors(image, 1)));

@@ -16,7 +16,7 @@ namespace {
 
 using test::value_of;
 
-constexpr std::size_t width = 320, height = 180;
+constexpr std::size_t negotiated_width = 320, negotiated_height = 180;
 
 class CameraNegotiationTest : public ::testing::TestWithParam<bool> {
  protected:
@@ -26,9 +26,9 @@ class CameraNegotiationTest : public ::testing::TestWithParam<bool> {
   }
 
   static std::vector<EngineParty> parties(const std::string& node, PixelFormat format,
-                                          std::size_t columns = width) {
+                                          std::size_t columns = negotiated_width) {
     AttributeList app("app"), gpu("gpu");
-    EXPECT_TRUE(app.set_image(columns, height));
+    EXPECT_TRUE(app.set_image(columns, negotiated_height));
     EXPECT_TRUE(app.accept(LayoutTag::image(format)));
     EXPECT_TRUE(app.set_cpu(CpuAccess::read));
     EXPECT_TRUE(gpu.set(Key::pitch_align, 256));
@@ -54,7 +54,8 @@ TEST_P(CameraNegotiationTest, the_drivers_answer_is_the_pitch) {
     EXPECT_EQ(said[0].engine, "v4l2.capture");
     EXPECT_EQ(said[0].source, "TRY_FMT answer");
     // What the driver does when it is told.
-    const auto answer = camera_->set_format(*v4l2_pixel_format({format}), width, height, stride);
+    const auto answer = camera_->set_format(*v4l2_pixel_format({format}), negotiated_width,
+                                            negotiated_height, stride);
     ASSERT_TRUE(answer) << last_error();
     ASSERT_EQ(answer->planes.size(), 1U);
     EXPECT_EQ(answer->planes[0].stride_bytes, stride);
@@ -70,7 +71,8 @@ TEST_P(CameraNegotiationTest, its_memory_is_what_the_driver_takes) {
   EXPECT_NE(heaps & bit(Heap::v4l2_mmap), 0U);
   EXPECT_EQ(heaps & bit(Heap::memfd), 0U);
   // Also while another program has the camera's buffers, whose format stays as it is.
-  ASSERT_TRUE(camera_->set_format(*v4l2_pixel_format({PixelFormat::rgb}), width, height));
+  ASSERT_TRUE(camera_->set_format(*v4l2_pixel_format({PixelFormat::rgb}), negotiated_width,
+                                  negotiated_height));
   ASSERT_TRUE(camera_->request(V4L2_MEMORY_MMAP, 3)) << last_error();
   for (unsigned i = 0; i < 3; ++i)
     ASSERT_TRUE(camera_->queue(i)) << last_error();
@@ -86,7 +88,8 @@ TEST_P(CameraNegotiationTest, the_camera_writes_into_buffers_that_were_agreed_on
   const auto result = value_of(reconcile_engines(parties(camera_->node(), PixelFormat::rgb)));
   auto buffers = value_of(allocate_negotiated(result, {.count = 3}));
   const std::size_t stride = result.planes()[0].stride_bytes;
-  ASSERT_TRUE(camera_->set_format(*v4l2_pixel_format({PixelFormat::rgb}), width, height, stride));
+  ASSERT_TRUE(camera_->set_format(*v4l2_pixel_format({PixelFormat::rgb}), negotiated_width,
+                                  negotiated_height, stride));
   ASSERT_TRUE(camera_->show(Scene::green)) << last_error();
   ASSERT_TRUE(camera_->request(V4L2_MEMORY_DMABUF, 3)) << last_error();
   for (unsigned i = 0; i < 3; ++i) {
@@ -103,8 +106,8 @@ TEST_P(CameraNegotiationTest, the_camera_writes_into_buffers_that_were_agreed_on
   EXPECT_EQ(image.row_stride_bytes(), stride);
   const auto lock = value_of(written.lock(Access::read, std::chrono::seconds(10)));
   std::size_t wrong = 0;
-  for (std::size_t y = 0; y < height; ++y)
-    for (std::size_t x = 0; x < width; ++x) {
+  for (std::size_t y = 0; y < negotiated_height; ++y)
+    for (std::size_t x = 0; x < negotiated_width; ++x) {
       const std::byte* const at = lock.bytes().data() + y * stride + 3 * x;
       const bool is_green = at[0] < std::byte{8} && at[1] > std::byte{247} && at[2] < std::byte{8};
       if (!is_green) ++wrong;
@@ -125,7 +128,7 @@ TEST_P(CameraNegotiationTest, a_size_that_the_camera_has_not_is_told) {
 TEST(CameraNegotiation, other_devices_are_refused_by_name) {
   const auto negotiated = [](const std::string& node) {
     AttributeList app("app");
-    EXPECT_TRUE(app.set_image(width, height));
+    EXPECT_TRUE(app.set_image(negotiated_width, negotiated_height));
     EXPECT_TRUE(app.accept(LayoutTag::image(PixelFormat::nv12)));
     const auto engine = make_buffer_engine("v4l2.capture", R"({"device": ")" + node + R"("})");
     const EngineParty parties[] = {{app, nullptr}, {AttributeList("camera"), *engine}};

@@ -19,7 +19,7 @@ namespace {
 using conformance::holdings;
 using test::value_of;
 
-constexpr std::size_t width = CameraFrames::width, height = CameraFrames::height;
+constexpr std::size_t camera_width = CameraFrames::width, camera_height = CameraFrames::height;
 constexpr std::size_t padded_bytes = 1536;
 constexpr unsigned buffers = CameraFrames::buffers;
 

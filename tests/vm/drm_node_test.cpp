@@ -19,7 +19,7 @@ namespace {
 using conformance::holdings;
 using test::value_of;
 
-constexpr std::uint32_t width = 101, height = 37;
+constexpr std::uint32_t node_width = 101, node_height = 37;
 
 std::byte mark(std::size_t row, std::size_t column) {
   return static_cast<std::byte>(row * 13 + column * 3 + 1);
@@ -34,7 +34,7 @@ class DrmNodeTest : public ::testing::TestWithParam<const char*> {
 
   // An image over a new buffer of the driver, with the driver's own mapping of it.
   void make() {
-    const auto created = node_->create(width, height, 32);
+    const auto created = node_->create(node_width, node_height, 32);
     ASSERT_TRUE(created) << last_error();
     dumb = *created;
     theirs = node_->map(dumb);
@@ -42,7 +42,7 @@ class DrmNodeTest : public ::testing::TestWithParam<const char*> {
     const Fd fd = node_->export_handle(dumb.handle);
     ASSERT_TRUE(fd) << last_error();
     const std::array<PlaneDescriptor, 1> planes{{{fd.get(), dumb.stride_bytes}}};
-    image = value_of(importer_.import_image(planes, width, height, PixelFormat::bgra));
+    image = value_of(importer_.import_image(planes, node_width, node_height, PixelFormat::bgra));
   }
 
   std::optional<DrmNode> node_;
@@ -58,27 +58,27 @@ TEST_P(DrmNodeTest, pixels_written_through_a_tensor_are_the_drivers) {
   {
     const auto map = value_of(image.map(Access::write));
     const MappedPlane& plane = map.plane(0);
-    EXPECT_EQ(plane.row_bytes, std::size_t{width} * 4);
-    for (std::size_t row = 0; row < height; ++row) {
+    EXPECT_EQ(plane.row_bytes, std::size_t{node_width} * 4);
+    for (std::size_t row = 0; row < node_height; ++row) {
       for (std::size_t c = 0; c < plane.row_bytes; ++c)
         plane.writable[row * plane.stride_bytes + c] = mark(row, c);
     }
   }
-  for (std::size_t row = 0; row < height; ++row) {
-    for (std::size_t c = 0; c < std::size_t{width} * 4; ++c)
+  for (std::size_t row = 0; row < node_height; ++row) {
+    for (std::size_t c = 0; c < std::size_t{node_width} * 4; ++c)
       ASSERT_EQ(theirs.bytes()[row * dumb.stride_bytes + c], mark(row, c)) << row << ' ' << c;
   }
 }
 
 TEST_P(DrmNodeTest, pixels_written_by_the_driver_are_the_tensors) {
   ASSERT_NO_FATAL_FAILURE(make());
-  for (std::size_t row = 0; row < height; ++row) {
-    for (std::size_t c = 0; c < std::size_t{width} * 4; ++c)
+  for (std::size_t row = 0; row < node_height; ++row) {
+    for (std::size_t c = 0; c < std::size_t{node_width} * 4; ++c)
       theirs.bytes()[row * dumb.stride_bytes + c] = mark(row, c);
   }
   const auto map = value_of(image.map(Access::read));
-  for (std::size_t row = 0; row < height; ++row) {
-    for (std::size_t c = 0; c < std::size_t{width} * 4; ++c) {
+  for (std::size_t row = 0; row < node_height; ++row) {
+    for (std::size_t c = 0; c < std::size_t{node_width} * 4; ++c) {
       ASSERT_EQ(map.plane(0).data[row * map.plane(0).stride_bytes + c], mark(row, c))
           << row << ' ' << c;
     }

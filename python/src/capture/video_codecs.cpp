@@ -38,7 +38,7 @@ using PyDecoder = PyCodec<VideoDecoder>;
 using PyEncoder = PyCodec<VideoEncoder>;
 
 template <class Codec>
-std::shared_ptr<Codec> opened(const PyCodec<Codec>& self) {
+std::shared_ptr<Codec> opened_codec(const PyCodec<Codec>& self) {
   if (!self.codec) raise(Errc::invalid_argument, "codec: it is closed");
   return self.codec;
 }
@@ -46,7 +46,7 @@ std::shared_ptr<Codec> opened(const PyCodec<Codec>& self) {
 // Calls use(codec), which returns a Status and does not wait.
 template <class Codec, class F>
 void run_codec(PyCodec<Codec>& self, F&& use) {
-  const auto codec = opened(self);
+  const auto codec = opened_codec(self);
   check(released([&]() -> Status {
     const std::lock_guard lock(self.mutex);
     return use(*codec);
@@ -122,7 +122,7 @@ void open_decoder(PyDecoder* self, const nb::dict& given) {
 }
 
 bool send_packet(PyDecoder& self, nb::handle data, std::int64_t timestamp_ns, double timeout_s) {
-  const auto decoder = opened(self);
+  const auto decoder = opened_codec(self);
   const BytesArg bytes(data, "data");
   const VideoPacket packet{bytes.bytes(), nanoseconds(timestamp_ns), false, nullptr};
   return wait_in_slices(self.mutex, timeout_s,
@@ -130,7 +130,7 @@ bool send_packet(PyDecoder& self, nb::handle data, std::int64_t timestamp_ns, do
 }
 
 nb::object next_image(PyDecoder& self, double timeout_s) {
-  const auto decoder = opened(self);
+  const auto decoder = opened_codec(self);
   auto image = wait_in_slices(self.mutex, timeout_s,
                               [&](milliseconds timeout) { return decoder->next(timeout); });
   if (!image) return nb::none();
@@ -180,7 +180,7 @@ void open_encoder(PyEncoder* self, const nb::dict& given) {
 }
 
 nb::object lent_image(PyEncoder& self, double timeout_s) {
-  const auto encoder = opened(self);
+  const auto encoder = opened_codec(self);
   auto image = wait_in_slices(self.mutex, timeout_s,
                               [&](milliseconds timeout) { return encoder->image(timeout); });
   return image ? tensor_result(*std::move(image)) : nb::none();
@@ -188,7 +188,7 @@ nb::object lent_image(PyEncoder& self, double timeout_s) {
 
 bool encode_image(PyEncoder& self, nb::handle image, std::int64_t timestamp_ns, bool is_key_frame,
                   double timeout_s) {
-  const auto encoder = opened(self);
+  const auto encoder = opened_codec(self);
   const Tensor tensor = tensor_object(image, "image").value;
   return wait_in_slices(self.mutex, timeout_s, [&](milliseconds timeout) {
     return encoder->encode(tensor, nanoseconds(timestamp_ns), is_key_frame, timeout);
@@ -197,7 +197,7 @@ bool encode_image(PyEncoder& self, nb::handle image, std::int64_t timestamp_ns, 
 
 // The packet's bytes are copied, so that its buffer returns to the driver.
 nb::object next_packet(PyEncoder& self, double timeout_s) {
-  const auto encoder = opened(self);
+  const auto encoder = opened_codec(self);
   const auto packet = wait_in_slices(self.mutex, timeout_s,
                                      [&](milliseconds timeout) { return encoder->next(timeout); });
   if (!packet) return nb::none();
@@ -215,13 +215,15 @@ nb::class_<PyCodec<Codec>> bind_codec(nb::module_& m, const char* name, const ch
           "drain", [](Py& self) { run_codec(self, [](Codec& codec) { return codec.drain(); }); },
           nb::sig("def drain(self) -> None"))
       .def(
-          "cancel", [](Py& self) { opened(self)->cancel(); }, nb::sig("def cancel(self) -> None"))
+          "cancel", [](Py& self) { opened_codec(self)->cancel(); },
+          nb::sig("def cancel(self) -> None"))
       .def(
           "close", [](Py& self) { self.codec.reset(); }, nb::sig("def close(self) -> None"))
       .def(
-          "path", [](Py& self) { return opened(self)->path(); }, nb::sig("def path(self) -> str"))
+          "path", [](Py& self) { return opened_codec(self)->path(); },
+          nb::sig("def path(self) -> str"))
       .def(
-          "stats", [](Py& self) { return codec_stats(opened(self)->stats()); },
+          "stats", [](Py& self) { return codec_stats(opened_codec(self)->stats()); },
           nb::sig("def stats(self) -> dict[str, int]"));
 }
 
@@ -255,22 +257,22 @@ void bind_video_encoder(nb::module_& m) {
       .def("next", &next_packet, nb::arg("timeout"),
            nb::sig("def next(self, timeout: float) -> tuple[bytes, int, bool] | None"))
       .def(
-          "stride_bytes", [](PyEncoder& self) { return opened(self)->stride_bytes(); },
+          "stride_bytes", [](PyEncoder& self) { return opened_codec(self)->stride_bytes(); },
           nb::sig("def stride_bytes(self) -> int"))
       .def(
-          "memory", [](PyEncoder& self) { return str_of(to_string(opened(self)->memory())); },
+          "memory", [](PyEncoder& self) { return str_of(to_string(opened_codec(self)->memory())); },
           nb::sig("def memory(self) -> str"))
       .def(
           "controls",
           [](PyEncoder& self) {
-            const auto encoder = opened(self);
+            const auto encoder = opened_codec(self);
             return controls_result(take(released([&] { return encoder->controls(); })));
           },
           nb::sig("def controls(self) -> list[dict[str, Any]]"))
       .def(
           "set_control",
           [](PyEncoder& self, nb::handle name, nb::handle value) {
-            const auto encoder = opened(self);
+            const auto encoder = opened_codec(self);
             set_named_control(*encoder, name, value);
           },
           nb::arg("name"), nb::arg("value"),

@@ -16,7 +16,7 @@ namespace {
 
 using DepthClass = nb::class_<DepthImage>;
 
-constexpr const char* class_doc =
+constexpr const char* depth_doc =
     "Distances along a camera's axis: float32 metres or uint16 millimetres, [H, W].\n\n"
     "A depth is valid when it is finite, above 0, and within [min_depth, max_depth]. What is not\n"
     "valid is not a measurement: 0 in uint16, NaN in float32. Topics of type DepthImage carry "
@@ -26,16 +26,17 @@ constexpr const char* class_doc =
     "    dtype: \"float32\" (metres) or \"uint16\" (millimetres).\n"
     "    pool: where its bytes are; None: the process's own pool. They are not initialised.";
 
-DepthImage create(nb::handle width, nb::handle height, DType dtype, nb::handle pool) {
+DepthImage create_depth(nb::handle width, nb::handle height, DType dtype, nb::handle pool) {
   const auto from = pool_from(pool, "pool");
   const std::size_t columns = size_from(width, "width");
   const std::size_t rows = size_from(height, "height");
   return take(released([&] { return DepthImage::create(columns, rows, dtype, from); }));
 }
 
-DepthImage from_numpy(nb::handle array, nb::handle pool) {
+DepthImage depth_from_numpy(nb::handle array, nb::handle pool) {
   const DepthImage seen = take(DepthImage::wrap(packed_tensor(array, "array")));
-  DepthImage made = create(nb::cast(seen.width()), nb::cast(seen.height()), seen.dtype(), pool);
+  DepthImage made =
+      create_depth(nb::cast(seen.width()), nb::cast(seen.height()), seen.dtype(), pool);
   Tensor to = made.tensor();
   check(released([&] { return copy(seen.tensor(), to); }));
   return made;
@@ -59,7 +60,7 @@ void add_making(DepthClass& cls) {
          "__init__",
          [](DepthImage* self, nb::handle width, nb::handle height, nb::handle dtype,
             nb::handle pool) {
-           new (self) DepthImage(create(width, height, dtype_from(dtype, "dtype"), pool));
+           new (self) DepthImage(create_depth(width, height, dtype_from(dtype, "dtype"), pool));
          },
          nb::arg("width"), nb::arg("height"), nb::arg("dtype") = "float32", nb::kw_only(),
          nb::arg("pool") = nb::none(),
@@ -68,7 +69,7 @@ void add_making(DepthClass& cls) {
       .def_static(
           "meters",
           [](nb::handle width, nb::handle height, nb::handle pool) {
-            return create(width, height, DType::f32, pool);
+            return create_depth(width, height, DType::f32, pool);
           },
           nb::arg("width"), nb::arg("height"), nb::kw_only(), nb::arg("pool") = nb::none(),
           nb::sig("def meters(width: int, height: int, *, pool: TensorPool | None = None) -> "
@@ -77,7 +78,7 @@ void add_making(DepthClass& cls) {
       .def_static(
           "millimeters",
           [](nb::handle width, nb::handle height, nb::handle pool) {
-            return create(width, height, DType::u16, pool);
+            return create_depth(width, height, DType::u16, pool);
           },
           nb::arg("width"), nb::arg("height"), nb::kw_only(), nb::arg("pool") = nb::none(),
           nb::sig("def millimeters(width: int, height: int, *, pool: TensorPool | None = None) -> "
@@ -86,7 +87,7 @@ void add_making(DepthClass& cls) {
 }
 
 void add_arrays(DepthClass& cls) {
-  cls.def_static("from_numpy", &from_numpy, nb::arg("array"), nb::kw_only(),
+  cls.def_static("from_numpy", &depth_from_numpy, nb::arg("array"), nb::kw_only(),
                  nb::arg("pool") = nb::none(),
                  nb::sig("def from_numpy(array: Any, *, pool: TensorPool | None = None) -> "
                          "DepthImage"),
@@ -234,7 +235,7 @@ void bind_camera(nb::module_& m) {
 
 void bind_depth_image(nb::module_& m) {
   bind_camera(m);
-  DepthClass cls(m, "DepthImage", nb::is_weak_referenceable(), class_doc);
+  DepthClass cls(m, "DepthImage", nb::is_weak_referenceable(), depth_doc);
   add_making(cls);
   add_arrays(cls);
   add_message(cls);

@@ -21,7 +21,7 @@ using ImageClass = nb::class_<Image>;
 
 constexpr std::size_t max_samples = 4;
 
-constexpr const char* class_doc =
+constexpr const char* image_doc =
     "A camera's image: a tensor with an encoding, a coordinate frame and a timestamp, in the\n"
     "names of sensor_msgs/Image.\n\n"
     "``tensor`` is an image that ``ImageProcessor.convert`` takes directly; ``numpy()``,\n"
@@ -43,7 +43,7 @@ ImageEncoding encoding_from(nb::handle object) {
   raise_unknown_word("encoding", object, "encoding", names);
 }
 
-Image create(std::size_t width, std::size_t height, ImageEncoding encoding, nb::handle pool) {
+Image create_image(std::size_t width, std::size_t height, ImageEncoding encoding, nb::handle pool) {
   const auto from = pool_from(pool, "pool");
   return take(released([&] {
     return from ? Image::create_on(from, width, height, encoding)
@@ -79,9 +79,9 @@ Image wrap_tensor(const Tensor& tensor, nb::handle encoding) {
   return take(Image::wrap(tensor, guess_encoding(tensor)));
 }
 
-Image from_numpy(nb::handle array, nb::handle encoding, nb::handle pool) {
+Image image_from_numpy(nb::handle array, nb::handle encoding, nb::handle pool) {
   const Image seen = wrap_tensor(packed_tensor(array, "array"), encoding);
-  Image made = create(seen.width(), seen.height(), seen.encoding(), pool);
+  Image made = create_image(seen.width(), seen.height(), seen.encoding(), pool);
   made.set_colorimetry(seen.colorimetry());
   Tensor to = made.tensor();
   check(released([&] { return copy(seen.tensor(), to); }));
@@ -90,8 +90,8 @@ Image from_numpy(nb::handle array, nb::handle encoding, nb::handle pool) {
 
 Image from_bytes(nb::handle data, nb::handle width, nb::handle height, nb::handle encoding,
                  nb::handle pool) {
-  Image made =
-      create(size_from(width, "width"), size_from(height, "height"), encoding_from(encoding), pool);
+  Image made = create_image(size_from(width, "width"), size_from(height, "height"),
+                            encoding_from(encoding), pool);
   const BytesArg bytes(data, "data");
   check(released([&] { return made.copy_from(bytes.bytes()); }));
   return made;
@@ -124,15 +124,15 @@ void add_making(ImageClass& cls) {
          "__init__",
          [](Image* self, nb::handle width, nb::handle height, nb::handle encoding,
             nb::handle pool) {
-           new (self) Image(create(size_from(width, "width"), size_from(height, "height"),
-                                   encoding_from(encoding), pool));
+           new (self) Image(create_image(size_from(width, "width"), size_from(height, "height"),
+                                         encoding_from(encoding), pool));
          },
          nb::arg("width"), nb::arg("height"), nb::arg("encoding") = "rgb8", nb::kw_only(),
          nb::arg("pool") = nb::none(),
          nb::sig("def __init__(self, width: int, height: int, encoding: str = 'rgb8', *, pool: "
                  "TensorPool | None = None) -> None"))
-      .def_static("from_numpy", &from_numpy, nb::arg("array"), nb::arg("encoding") = nb::none(),
-                  nb::kw_only(), nb::arg("pool") = nb::none(),
+      .def_static("from_numpy", &image_from_numpy, nb::arg("array"),
+                  nb::arg("encoding") = nb::none(), nb::kw_only(), nb::arg("pool") = nb::none(),
                   nb::sig("def from_numpy(array: Any, encoding: str | None = None, *, pool: "
                           "TensorPool | None = None) -> Image"),
                   "A new image with the elements of an array, copied once. None as encoding\n"
@@ -237,7 +237,7 @@ void add_regions(ImageClass& cls) {
 }  // namespace
 
 void bind_image_message(nb::module_& m) {
-  ImageClass cls(m, "Image", nb::is_weak_referenceable(), class_doc);
+  ImageClass cls(m, "Image", nb::is_weak_referenceable(), image_doc);
   add_making(cls);
   add_message(cls);
   add_facts(cls);

@@ -21,7 +21,7 @@ namespace {
 
 using CloudClass = nb::class_<PointCloud>;
 
-constexpr const char* class_doc =
+constexpr const char* cloud_doc =
     "Points with named fields, with the names of sensor_msgs/PointCloud2: one row of them, or "
     "height\n"
     "x width.\n\n"
@@ -64,7 +64,7 @@ std::vector<PointField> fields_from(nb::handle object) {
   return fields;
 }
 
-PointCloud create(nb::handle points, nb::handle fields, nb::handle dtype, nb::handle pool) {
+PointCloud create_cloud(nb::handle points, nb::handle fields, nb::handle dtype, nb::handle pool) {
   const auto from = pool_from(pool, "pool");
   const std::size_t count = size_from(points, "num_points");
   const std::size_t numbers = size_from(fields, "fields");
@@ -90,7 +90,7 @@ PointCloud wrap(nb::handle tensor, nb::handle fields) {
 }
 
 // An array [N, K] of numbers, or a structured one, copied to new memory.
-nb::object from_numpy(nb::handle array, nb::handle pool) {
+nb::object cloud_from_numpy(nb::handle array, nb::handle pool) {
   static PyObject* place = nullptr;
   const nb::object type = nb::getattr(array, "dtype", nb::none());
   if (!type.is_none() && has_attribute(type, "names") && !type.attr("names").is_none())
@@ -130,7 +130,7 @@ void add_making(CloudClass& cls) {
   cls.def(
          "__init__",
          [](PointCloud* self, nb::handle points, nb::handle fields, nb::handle dtype,
-            nb::handle pool) { new (self) PointCloud(create(points, fields, dtype, pool)); },
+            nb::handle pool) { new (self) PointCloud(create_cloud(points, fields, dtype, pool)); },
          nb::arg("num_points"), nb::arg("fields") = 3, nb::arg("dtype") = "float32", nb::kw_only(),
          nb::arg("pool") = nb::none(),
          nb::sig("def __init__(self, num_points: int, fields: int = 3, dtype: DTypeLike = "
@@ -145,7 +145,7 @@ void add_making(CloudClass& cls) {
           "structured dtype. `point_step` 0: where the last field ends. Raises\n"
           "InvalidArgumentError: not 1..16 fields, two of one name, a field that leaves the\n"
           "point.")
-      .def_static("from_numpy", &from_numpy, nb::arg("array"), nb::kw_only(),
+      .def_static("from_numpy", &cloud_from_numpy, nb::arg("array"), nb::kw_only(),
                   nb::arg("pool") = nb::none(),
                   nb::sig("def from_numpy(array: Any, *, pool: TensorPool | None = None) -> "
                           "PointCloud"),
@@ -273,7 +273,7 @@ void bind_field(nb::module_& m) {
 
 void bind_point_cloud(nb::module_& m) {
   bind_field(m);
-  CloudClass cls(m, "PointCloud", nb::is_weak_referenceable(), class_doc);
+  CloudClass cls(m, "PointCloud", nb::is_weak_referenceable(), cloud_doc);
   add_making(cls);
   add_message(cls);
   add_facts(cls);

@@ -17,7 +17,7 @@ namespace {
 
 using PoolClass = nb::class_<PyPool>;
 
-constexpr const char* class_doc =
+constexpr const char* pool_doc =
     "Memory for tensors that processes share, identified by a number.\n\n"
     "Each process allocates from memory that only it can write; the others map it read-only.\n"
     "The memory that a process held is free at once when it ends, however it ends. In one process "
@@ -343,7 +343,7 @@ void check_signals() {
 void bind_pools(nb::module_& m) {
   bind_stats(m);
   bind_config(m);
-  PoolClass cls(m, "TensorPool", nb::is_weak_referenceable(), class_doc);
+  PoolClass cls(m, "TensorPool", nb::is_weak_referenceable(), pool_doc);
   add_making(cls);
   add_allocating(cls);
   add_state(cls);

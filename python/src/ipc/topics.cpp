@@ -143,7 +143,7 @@ TopicStats stats_of(const PyEndpoint& self) {
   return stats;
 }
 
-void bind_stats(nb::module_& m) {
+void bind_topic_stats(nb::module_& m) {
   using Stats = TopicStats;
   nb::class_<Stats>(m, "TopicStats",
                     "The counters of one endpoint, and the properties of the topic.")
@@ -246,7 +246,7 @@ std::shared_ptr<Endpoint> open_endpoint(const PyEndpoint& self) {
 }
 
 void bind_topics(nb::module_& m) {
-  bind_stats(m);
+  bind_topic_stats(m);
   EndpointClass cls(m, "_Endpoint", "An endpoint of a topic, for the class Topic.");
   add_messages(cls);
   add_state(cls);

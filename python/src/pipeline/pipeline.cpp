@@ -48,7 +48,7 @@ struct PySource {
   PipelineSource value;
 };
 
-void open_source(PySource* self, nb::handle object) {
+void open_pipeline_source(PySource* self, nb::handle object) {
   FrameSourceOptions options;
   options.load.limits = limits_from(nb::none());
   const std::string path = path_from(object, "sources");
@@ -228,7 +228,7 @@ void bind_pipeline(nb::module_& m) {
   bind_pipeline_feed(m);
   bind_pipeline_item(m);
   nb::class_<PySource>(m, "_PipelineSource", "A file, camera, address or topic of a pipeline.")
-      .def("__init__", &open_source, nb::arg("path"),
+      .def("__init__", &open_pipeline_source, nb::arg("path"),
            nb::sig("def __init__(self, path: str) -> None"))
       .def_prop_ro(
           "name", [](const PySource& self) { return str_of(self.value.name); },

@@ -5,7 +5,7 @@
 namespace halyard::python {
 namespace {
 
-double milliseconds(std::chrono::nanoseconds time) {
+double in_milliseconds(std::chrono::nanoseconds time) {
   return static_cast<double>(time.count()) / 1e6;
 }
 
@@ -14,10 +14,10 @@ nb::dict stage_dict(const StageStats& stage) {
   out["name"] = str_of(stage.name);
   out["frames"] = stage.frames;
   out["errors"] = stage.errors;
-  out["p50"] = milliseconds(stage.p50);
-  out["p99"] = milliseconds(stage.p99);
-  out["max"] = milliseconds(stage.max);
-  out["total"] = milliseconds(stage.total);
+  out["p50"] = in_milliseconds(stage.p50);
+  out["p99"] = in_milliseconds(stage.p99);
+  out["max"] = in_milliseconds(stage.max);
+  out["total"] = in_milliseconds(stage.total);
   return out;
 }
 
@@ -49,7 +49,7 @@ nb::dict stats_of(PyPipeline& self) {
   out["stages"] = stages;
   out["latency"] = stage_dict(stats.latency);
   out["detections"] = stats.detections;
-  out["elapsed"] = milliseconds(stats.elapsed) / 1e3;
+  out["elapsed"] = in_milliseconds(stats.elapsed) / 1e3;
   out["in_flight"] = stats.in_flight;
   out["copies"] = stats.copies.copies;
   out["copied_bytes"] = stats.copies.bytes;

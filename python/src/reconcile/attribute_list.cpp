@@ -13,7 +13,7 @@
 namespace halyard::python {
 namespace {
 
-constexpr const char* class_doc =
+constexpr const char* attributes_doc =
     "The needs of one party for a shared buffer; reconcile() finds that buffer.\n\n"
     "Each key is set once; names, units and rules of all keys are in docs/negotiation.md. A value\n"
     "is written as in a file of parties: a number, True, a name (\"f32\", \"cached\"), a list.\n\n"
@@ -221,7 +221,7 @@ void add_facts(nb::class_<PyAttributeList>& cls) {
 }
 
 void bind_class(nb::module_& m) {
-  nb::class_<PyAttributeList> cls(m, "AttributeList", class_doc);
+  nb::class_<PyAttributeList> cls(m, "AttributeList", attributes_doc);
   add_setting(cls);
   add_facts(cls);
 }

@@ -72,7 +72,7 @@ nb::object import_blob(nb::handle blob, nb::handle fd, nb::handle lists, nb::han
   })));
 }
 
-void send(nb::handle socket, nb::handle buffer, nb::handle party, nb::handle timeout) {
+void send_buffer(nb::handle socket, nb::handle buffer, nb::handle party, nb::handle timeout) {
   const int to = socket_from(socket);
   const NegotiatedBuffer sent = negotiated_from(buffer, "buffer");
   const std::string name = text_from(party, "party");
@@ -124,7 +124,7 @@ void bind_buffer_calls(nb::module_& m) {
         "little memory), InvalidArgumentError (another kind of memory than the blob states),\n"
         "AccessError (more than was exported; memory that its owner can shrink), UnsupportedError\n"
         "(the buffer does not serve `lists`: the report), CapacityError (above max_bytes).");
-  m.def("send_buffer", &send, nb::arg("socket"), nb::arg("buffer"), nb::arg("party"),
+  m.def("send_buffer", &send_buffer, nb::arg("socket"), nb::arg("buffer"), nb::arg("party"),
         nb::arg("timeout") = nb::none(),
         nb::sig("def send_buffer(socket: Any, buffer: NegotiatedBuffer, party: str, timeout: float "
                 "| None = None) -> None"),

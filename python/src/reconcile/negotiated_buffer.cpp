@@ -19,7 +19,7 @@ namespace {
 
 using BufferClass = nb::class_<NegotiatedBuffer>;
 
-constexpr const char* class_doc =
+constexpr const char* buffer_doc =
     "Memory that serves all parties; made by Reconciled.allocate() and import_buffer().\n\n"
     "lock() orders the CPU and the engines of this process: many readers, one writer, and none\n"
     "during an operation that submit() began. Maps of tensor() and image() do not wait. Other\n"
@@ -333,7 +333,7 @@ void bind_negotiated_buffer(nb::module_& m) {
   bind_lock(m);
   bind_operation(m);
   bind_operation_status(m);
-  BufferClass cls(m, "NegotiatedBuffer", nb::type_slots(made_by_calls), class_doc);
+  BufferClass cls(m, "NegotiatedBuffer", nb::type_slots(made_by_calls), buffer_doc);
   add_access(cls);
   add_operations(cls);
   add_sharing(cls);

@@ -24,7 +24,7 @@ namespace {
 
 using ReconciledClass = nb::class_<Reconciled>;
 
-constexpr const char* class_doc =
+constexpr const char* reconciled_doc =
     "A buffer that serves all parties, not allocated yet; made by reconcile().\n\n"
     "``str(result)`` is a readable line, ``outputs`` has the computed values, ``explain(key)`` "
     "who\n"
@@ -55,7 +55,7 @@ nb::dict dict_of(const Statement& each) {
 }
 
 // "t.row_align" selects all values of the key, "i.pitch_align[1]" one.
-nb::list explain(const Reconciled& self, nb::handle key) {
+nb::list explain_key(const Reconciled& self, nb::handle key) {
   const std::string wanted = text_from(key, "key");
   const std::string name = wanted.substr(0, wanted.find('['));
   const KeyInfo* const info = key_info(name);
@@ -135,7 +135,7 @@ void add_values(ReconciledClass& cls) {
          [](const Reconciled& r) { return nb::object(object_of_json(r.to_json())["outputs"]); },
          nb::sig("def outputs(self) -> dict[str, Any]"),
          "The computed values by name: \"t.strides\", \"i.planes\", \"g.heap\", \"g.size\".")
-      .def("explain", &explain, nb::arg("key"),
+      .def("explain", &explain_key, nb::arg("key"),
            nb::sig("def explain(self, key: str) -> list[dict[str, Any]]"),
            "The parties that caused a value, with value and source; empty: nobody set it. Raises\n"
            "MissingFileError: no such key.")
@@ -279,7 +279,7 @@ nb::object object_of_json(const std::string& json) {
 }
 
 void bind_reconciled(nb::module_& m) {
-  ReconciledClass cls(m, "Reconciled", nb::type_slots(made_by_calls), class_doc);
+  ReconciledClass cls(m, "Reconciled", nb::type_slots(made_by_calls), reconciled_doc);
   add_values(cls);
   add_facts(cls);
   add_buffers(cls);

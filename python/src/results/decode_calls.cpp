@@ -198,18 +198,18 @@ std::size_t max_from(nb::handle max_boxes) {
 // One result; for a batch of several a list with one for each element.
 template <class F>
 nb::object each_element(const PyDecoder& self, std::span<const Tensor> outputs, nb::handle batch,
-                        F&& decode) {
-  if (!batch.is_none()) return decode(count_from(batch, "batch"));
+                        F&& decode_outputs) {
+  if (!batch.is_none()) return decode_outputs(count_from(batch, "batch"));
   const std::size_t count = take(self.value.batch_size(outputs));
-  if (count <= 1) return decode(0);
+  if (count <= 1) return decode_outputs(0);
   nb::list results;
   for (std::size_t i = 0; i < count; ++i)
-    results.append(decode(i));
+    results.append(decode_outputs(i));
   return results;
 }
 
-nb::object decode(PyDecoder& self, nb::handle model_output, nb::handle max_boxes,
-                  nb::handle batch) {
+nb::object decode_outputs(PyDecoder& self, nb::handle model_output, nb::handle max_boxes,
+                          nb::handle batch) {
   const std::size_t maximum = max_from(max_boxes);
   const auto outputs = outputs_from(model_output);
   return each_element(self, outputs, batch,
@@ -325,8 +325,8 @@ std::size_t batch_element(const PyDecoder& decoder, std::span<const Tensor> outp
 }
 
 void add_decoding(DecoderClass& type) {
-  type.def("decode", &decode, nb::arg("model_output"), nb::arg("max_boxes").none() = nb::none(),
-           nb::arg("batch").none() = nb::none(),
+  type.def("decode", &decode_outputs, nb::arg("model_output"),
+           nb::arg("max_boxes").none() = nb::none(), nb::arg("batch").none() = nb::none(),
            nb::sig("def decode(self, model_output: Sequence[Any], max_boxes: int | None = None, "
                    "batch: int | None = None) -> Any"),
            decode_doc)

@@ -107,7 +107,7 @@ constexpr std::pair<const char*, OutputKind> kinds[] = {
     {"classes", OutputKind::classes},
 };
 
-std::string repr_of(const Output& output) {
+std::string output_repr(const Output& output) {
   std::string text =
       std::string("Output.") + kinds[static_cast<std::size_t>(output.kind)].first + "(shape=[";
   for (std::size_t i = 0; i < output.shape.size(); ++i)
@@ -190,7 +190,7 @@ void bind_outputs(nb::module_& m) {
       .def("with_normalized", &with_normalized, nb::arg("normalized"),
            nb::sig("def with_normalized(self, normalized: bool) -> Output"),
            "Whether boxes are fractions of the input. Returns this object.")
-      .def("__repr__", &repr_of);
+      .def("__repr__", &output_repr);
 }
 
 }  // namespace halyard::python

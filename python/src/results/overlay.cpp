@@ -23,7 +23,8 @@ namespace halyard::python {
 namespace {
 
 constexpr std::size_t max_colors = 65536;
-constexpr DetectionNames names{"detections.xyxy", "detections.confidence", "detections.class_id"};
+constexpr DetectionNames overlay_names{"detections.xyxy", "detections.confidence",
+                                       "detections.class_id"};
 
 struct OverlayCore {
   OverlayCore(Overlay made, ComputeBackend backend) : overlay(std::move(made)), painter(backend) {}
@@ -55,7 +56,7 @@ void draw(OverlayCore& self, nb::handle picture, nb::handle boxes, nb::handle sc
           nb::handle classes) {
   Tensor target = tensor_to_write(picture, "picture");
   std::vector<Detection> found;
-  detections_from(boxes, scores, classes, names, found);
+  detections_from(boxes, scores, classes, overlay_names, found);
   check(released([&] {
     const std::lock_guard lock(self.mutex);
     return self.overlay.draw(target, found);
@@ -73,7 +74,7 @@ void draw_tracks(OverlayCore& self, nb::handle picture, nb::handle boxes, nb::ha
                  nb::handle classes, nb::handle ids, nb::handle coasting) {
   Tensor target = tensor_to_write(picture, "picture");
   std::vector<Detection> found;
-  detections_from(boxes, scores, classes, names, found);
+  detections_from(boxes, scores, classes, overlay_names, found);
   const auto numbers = numbers_from(ids, "tracker_id", found.size());
   const auto lost = numbers_from(coasting, "is_coasting", found.size());
   std::vector<Track> tracks(found.size());
@@ -143,7 +144,7 @@ void points(OverlayCore& self, nb::handle picture, nb::handle numbers, nb::handl
   }));
 }
 
-std::string explain(OverlayCore& self, nb::handle picture) {
+std::string explain_drawing(OverlayCore& self, nb::handle picture) {
   const Tensor target = tensor_to_write(picture, "picture");
   return take(released([&] {
     const std::lock_guard lock(self.mutex);
@@ -168,7 +169,7 @@ void paint(OverlayCore& self, nb::handle picture, nb::handle map, nb::handle col
 }
 
 void bind_marks(nb::class_<OverlayCore>& core) {
-  core.def("explain", &explain, nb::arg("picture"),
+  core.def("explain", &explain_drawing, nb::arg("picture"),
            nb::sig("def explain(self, picture: Any) -> str"))
       .def("text", &text, nb::arg("picture"), nb::arg("x"), nb::arg("y"), nb::arg("text"),
            nb::arg("color"),

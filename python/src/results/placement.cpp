@@ -93,7 +93,7 @@ nb::tuple fractions(const Placement& placement) {
                         (r.y + r.height) / height);
 }
 
-std::string repr_of(const Placement& p) {
+std::string placement_repr(const Placement& p) {
   const Region r = p.content();
   return "Placement(source=" + std::to_string(p.source().width) + "x" +
          std::to_string(p.source().height) +
@@ -129,8 +129,8 @@ bool is_same(const Placement& a, const Placement& b) {
 
 using Pair = std::array<int, 2>;
 
-Placement placement_of(Pair source, std::array<double, 4> crop, std::array<int, 3> orientation,
-                       Pair destination, std::array<int, 4> content, std::array<double, 6> map) {
+Placement make_placement(Pair source, std::array<double, 4> crop, std::array<int, 3> orientation,
+                         Pair destination, std::array<int, 4> content, std::array<double, 6> map) {
   const auto [flip, rotation, is_affine] = orientation;
   if (flip < 0 || flip > 2 || rotation < 0 || rotation > 3)
     raise(Errc::invalid_argument, "orientation: must be a flip 0..2 and a rotation 0..3");
@@ -230,9 +230,9 @@ void bind_placement(nb::module_& m) {
       .def_prop_ro(
           "backward", [](const Placement& p) { return six(p.backward()); },
           "From destination to source.")
-      .def("__repr__", &repr_of);
+      .def("__repr__", &placement_repr);
   add_copies(cls);
-  m.def("_placement_of", &placement_of,
+  m.def("_placement_of", &make_placement,
         nb::sig("def _placement_of(source: Sequence[int], crop: Sequence[float], orientation: "
                 "Sequence[int], destination: Sequence[int], content: Sequence[int], forward: "
                 "Sequence[float]) -> Placement"));

@@ -27,15 +27,15 @@ nb::tuple triple(std::span<const Detection> detections) {
   return nb::make_tuple(arrays.boxes, arrays.scores, arrays.classes);
 }
 
-Size size_from(nb::handle width, const char* wide, nb::handle height, const char* high) {
+Size tile_size_from(nb::handle width, const char* wide, nb::handle height, const char* high) {
   return {extent_from(width, wide), extent_from(height, high)};
 }
 
 nb::list tile_grid(nb::handle frame_w, nb::handle frame_h, nb::handle tile_w, nb::handle tile_h,
                    FloatArg<"overlap"> overlap) {
   const auto tiles =
-      take(compat::tile_grid(size_from(frame_w, "frame_w", frame_h, "frame_h"),
-                             size_from(tile_w, "tile_w", tile_h, "tile_h"), overlap));
+      take(compat::tile_grid(tile_size_from(frame_w, "frame_w", frame_h, "frame_h"),
+                             tile_size_from(tile_w, "tile_w", tile_h, "tile_h"), overlap));
   nb::list list;
   for (const auto& tile : tiles) {
     const Region& at = tile.source;
@@ -188,7 +188,8 @@ nb::list placement_list(std::span<const compat::TilePlacement> placements) {
 compat::TilingConfig tiling_from(nb::handle config) {
   compat::TilingConfig made;
   if (!has_attribute(config, "tile_w")) raise_wrong_type("cfg", "a TilingConfig", config);
-  made.tile = size_from(config.attr("tile_w"), "cfg.tile_w", config.attr("tile_h"), "cfg.tile_h");
+  made.tile =
+      tile_size_from(config.attr("tile_w"), "cfg.tile_w", config.attr("tile_h"), "cfg.tile_h");
   made.overlap = float_of(config, "overlap");
   made.fit = enum_from<Fit>(config.attr("fit"), "cfg.fit");
   made.pad = color_from(config.attr("pad"), "cfg.pad");

@@ -23,7 +23,8 @@
 namespace halyard::python {
 namespace {
 
-constexpr DetectionNames names{"detections.xyxy", "detections.confidence", "detections.class_id"};
+constexpr DetectionNames tracker_names{"detections.xyxy", "detections.confidence",
+                                       "detections.class_id"};
 
 std::chrono::nanoseconds seconds_from(nb::handle value, const char* argument) {
   const double seconds = number_from(value, argument);
@@ -112,7 +113,7 @@ nb::object integers(const std::vector<Track>& tracks, F&& value) {
 nb::tuple update(TrackerCore& self, nb::handle boxes, nb::handle scores, nb::handle labels,
                  nb::handle timestamp_ns) {
   std::vector<Detection> detections;
-  detections_from(boxes, scores, labels, names, detections);
+  detections_from(boxes, scores, labels, tracker_names, detections);
   std::optional<std::uint64_t> given;
   if (!timestamp_ns.is_none()) given = size_from(timestamp_ns, "timestamp_ns", INT64_MAX);
   std::vector<Track> tracks;

@@ -23,7 +23,7 @@ using compat::ActiveTrack;
 using compat::info_of;
 using compat::TrackInfo;
 
-constexpr DetectionNames names{"boxes", "scores", "labels"};
+constexpr DetectionNames track_names{"boxes", "scores", "labels"};
 
 std::vector<float> list_of(const Box& box) {
   return {box.x1, box.y1, box.x2, box.y2};
@@ -45,14 +45,14 @@ TrackInfo make_info(nb::handle uuid, nb::handle location, std::int32_t count, nb
           .last_updated = count_from(last_updated, "last_updated")};
 }
 
-std::string text_of(const Box& box) {
+std::string track_text(const Box& box) {
   const nb::object list = nb::cast(list_of(box));
   return python::text_of(nb::repr(list));
 }
-std::string text_of(const TrackInfo& info) {
+std::string track_text(const TrackInfo& info) {
   return "TrackInfo(uuid='" + to_string(info.uuid) +
-         "', tracked_location=" + text_of(info.location) + ", count=" + std::to_string(info.count) +
-         ", created=" + std::to_string(info.created) +
+         "', tracked_location=" + track_text(info.location) +
+         ", count=" + std::to_string(info.count) + ", created=" + std::to_string(info.created) +
          ", last_updated=" + std::to_string(info.last_updated) + ")";
 }
 
@@ -100,7 +100,7 @@ void bind_info(nb::module_& m) {
            [](const TrackInfo& info) {
              return nb::hash(nb::make_tuple(to_string(info.uuid), info.last_updated));
            })
-      .def("__repr__", [](const TrackInfo& info) { return text_of(info); })
+      .def("__repr__", [](const TrackInfo& info) { return track_text(info); })
       .def("__reduce__", [](const TrackInfo& info) {
         return nb::make_tuple(nb::type<TrackInfo>(), key_of(info));
       });
@@ -146,8 +146,8 @@ void bind_active(nb::module_& m) {
            })
       .def("__repr__",
            [](const ActiveTrack& track) {
-             return "ActiveTrackInfo(info=" + text_of(track.info) + ", last_box=(" +
-                    text_of(track.last_box) + ", " +
+             return "ActiveTrackInfo(info=" + track_text(track.info) + ", last_box=(" +
+                    track_text(track.last_box) + ", " +
                     python::text_of(nb::repr(nb::float_(track.score))) + ", " +
                     std::to_string(track.label) + "))";
            })
@@ -172,10 +172,10 @@ nb::list list_of(const std::vector<ActiveTrack>& tracks) {
   return list;
 }
 
-nb::list update(PyByteTrack& self, nb::handle boxes, nb::handle scores, nb::handle labels,
-                nb::handle timestamp_ns) {
+nb::list update_tracks(PyByteTrack& self, nb::handle boxes, nb::handle scores, nb::handle labels,
+                       nb::handle timestamp_ns) {
   std::vector<Detection> detections;
-  detections_from(boxes, scores, labels, names, detections);
+  detections_from(boxes, scores, labels, track_names, detections);
   const std::uint64_t when = count_from(timestamp_ns, "timestamp_ns");
   std::vector<std::optional<TrackInfo>> infos;
   check(released([&] { return self.value.update(detections, when, infos); }));
@@ -225,7 +225,7 @@ void add_init(nb::class_<PyByteTrack>& cls) {
 }
 
 void add_updating(nb::class_<PyByteTrack>& cls) {
-  cls.def("update", &update, nb::arg("boxes"), nb::arg("scores"), nb::arg("labels"),
+  cls.def("update", &update_tracks, nb::arg("boxes"), nb::arg("scores"), nb::arg("labels"),
           nb::arg("timestamp_ns"), nb::sig(update_signature), update_doc)
       .def(
           "get_active_tracks",
@@ -266,7 +266,7 @@ struct PySort : PyTracker {
 nb::list update_tracker(PyTracker& self, nb::handle boxes, nb::handle scores, nb::handle labels,
                         nb::handle timestamp_ns) {
   std::vector<Detection> detections;
-  detections_from(boxes, scores, labels, names, detections);
+  detections_from(boxes, scores, labels, track_names, detections);
   const std::uint64_t when = count_from(timestamp_ns, "timestamp_ns");
   if (when > static_cast<std::uint64_t>(INT64_MAX))
     raise(Errc::invalid_argument, "timestamp_ns: must be below 2^63");

@@ -89,7 +89,7 @@ const char* typestr_of(DType dtype) {
   throw nb::attribute_error("__cuda_array_interface__: has no bfloat16; use DLPack");
 }
 
-nb::object array_interface(const PyCudaMap& self) {
+nb::object cuda_array_interface(const PyCudaMap& self) {
   const auto map = open_map(self);
   const Tensor& tensor = self.tensor;
   if (!tensor.planes_adjacent())
@@ -171,7 +171,7 @@ void add_life(CudaMapClass& cls) {
 }
 
 void add_exports(CudaMapClass& cls) {
-  cls.def_prop_ro("__cuda_array_interface__", &array_interface,
+  cls.def_prop_ro("__cuda_array_interface__", &cuda_array_interface,
                   nb::sig("def __cuda_array_interface__(self) -> dict"),
                   "Version 3 of the interface. Raises AttributeError for bfloat16 and for images\n"
                   "whose planes lie apart, BufferError after release().")

@@ -87,8 +87,8 @@ std::string run_lengths(nb::handle mask, nb::handle left, nb::handle top, nb::ha
   }));
 }
 
-nb::list outlines(nb::handle mask, nb::handle left, nb::handle top, FloatArg<"tolerance"> tolerance,
-                  nb::handle holes) {
+nb::list mask_outlines(nb::handle mask, nb::handle left, nb::handle top,
+                       FloatArg<"tolerance"> tolerance, nb::handle holes) {
   const MaskArg given(mask, left, top);
   const float distance = tolerance;
   std::vector<Polygon> found;
@@ -124,7 +124,7 @@ void bind_exports(nb::module_& m) {
         nb::arg("width"), nb::arg("height"),
         nb::sig("def _run_lengths(mask: Any, left: int, top: int, width: int, height: int) -> str"),
         "Counts as pycocotools writes them, of a frame of width x height.");
-  m.def("_outlines", &outlines, nb::arg("mask"), nb::arg("left"), nb::arg("top"),
+  m.def("_outlines", &mask_outlines, nb::arg("mask"), nb::arg("left"), nb::arg("top"),
         nb::arg("tolerance"), nb::arg("holes"),
         nb::sig("def _outlines(mask: Any, left: int, top: int, tolerance: float, holes: bool) -> "
                 "list[Any]"),

@@ -16,7 +16,7 @@ namespace {
 // Releasing the interpreter costs a tenth of a microsecond: not worth it for less than this.
 constexpr std::size_t worth_releasing = 16384;
 
-void from_numpy(PyTensor& self, nb::handle source) {
+void copy_from_numpy(PyTensor& self, nb::handle source) {
   const Tensor destination = self.value;
   if (destination.is_empty()) raise(Errc::invalid_argument, "tensor: is empty");
   if (may_overlap_itself(destination.layout()))
@@ -47,7 +47,7 @@ void from_numpy(PyTensor& self, nb::handle source) {
 
 void add_copies(TensorClass& cls) {
   cls.def(
-      "from_numpy", &from_numpy, nb::arg("src"),
+      "from_numpy", &copy_from_numpy, nb::arg("src"),
       nb::sig("def from_numpy(self, src: ArrayLike) -> None"),
       "Copies the elements of an array, of any strides, into this tensor. Count and dtype must\n"
       "be the tensor's; the shape may differ. The array may share bytes with the tensor: the\n"

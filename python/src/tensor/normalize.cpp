@@ -36,7 +36,8 @@ void check_image(const Tensor& source, const Layout& to) {
     raise(Errc::invalid_argument, "dst: its shape must be the tensor's, [H,W,C]");
 }
 
-Status fill(const Tensor& source, const Layout& to, std::byte* out, const ByteNormalization& how) {
+Status fill_normalized(const Tensor& source, const Layout& to, std::byte* out,
+                       const ByteNormalization& how) {
   HALYARD_TRY(const TensorMap map, source.map_unclaimed(Access::read));
   if (!map.planes_adjacent())
     return make_error(Errc::unsupported, "tensor: its planes lie in several places");
@@ -61,7 +62,7 @@ void normalize(const PyTensor& self, nb::handle dst, nb::handle normalization,
   if (zero != 0 && how.scale != ByteScale::symmetric)
     raise(Errc::invalid_argument, "zero_point: only with SIGNED");
   if (has_zero_point) how.zero_point = zero;
-  check(released([&] { return fill(source, to, output.writable(), how); }));
+  check(released([&] { return fill_normalized(source, to, output.writable(), how); }));
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::uint64_t is_copied = 1U << 1;
 
-nb::object to_capsule(const PyTensor& self, nb::handle stream, nb::handle max_version,
-                      nb::handle dl_device, nb::handle copy) {
+nb::object tensor_capsule(const PyTensor& self, nb::handle stream, nb::handle max_version,
+                          nb::handle dl_device, nb::handle copy) {
   if (!stream.is_none())
     raise(Errc::invalid_argument, "stream: must be None, the memory is the CPU's");
   if (!dl_device.is_none() && !dl_device.equal(nb::make_tuple(1, 0)))
@@ -145,7 +145,7 @@ void add_numpy(TensorClass& cls) {
           nb::sig("def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) "
                   "-> numpy.ndarray"),
           "The elements as a NumPy array; without a copy unless another dtype is requested.")
-      .def("__dlpack__", &to_capsule, nb::kw_only(), nb::arg("stream") = nb::none(),
+      .def("__dlpack__", &tensor_capsule, nb::kw_only(), nb::arg("stream") = nb::none(),
            nb::arg("max_version") = nb::none(), nb::arg("dl_device") = nb::none(),
            nb::arg("copy") = nb::none(),
            nb::sig("def __dlpack__(self, *, stream: Any = None, max_version: tuple[int, int] | "

@@ -118,7 +118,7 @@ std::ptrdiff_t offset_of(const TensorMap& map, std::size_t i) {
 }
 
 template <class T>
-T load(const std::byte* from) {
+T load_element(const std::byte* from) {
   T value;
   std::memcpy(&value, from, sizeof value);
   return value;
@@ -130,31 +130,31 @@ nb::object get_element(const PyTensorMap& self, nb::handle key) {
   const std::byte* at = shared->map.data() + offset_of(shared->map, i);
   switch (shared->map.layout().dtype) {
     case DType::u8:
-      return nb::int_(load<std::uint8_t>(at));
+      return nb::int_(load_element<std::uint8_t>(at));
     case DType::i8:
-      return nb::int_(load<std::int8_t>(at));
+      return nb::int_(load_element<std::int8_t>(at));
     case DType::u16:
-      return nb::int_(load<std::uint16_t>(at));
+      return nb::int_(load_element<std::uint16_t>(at));
     case DType::i16:
-      return nb::int_(load<std::int16_t>(at));
+      return nb::int_(load_element<std::int16_t>(at));
     case DType::u32:
-      return nb::int_(load<std::uint32_t>(at));
+      return nb::int_(load_element<std::uint32_t>(at));
     case DType::i32:
-      return nb::int_(load<std::int32_t>(at));
+      return nb::int_(load_element<std::int32_t>(at));
     case DType::u64:
-      return nb::int_(load<std::uint64_t>(at));
+      return nb::int_(load_element<std::uint64_t>(at));
     case DType::i64:
-      return nb::int_(load<std::int64_t>(at));
+      return nb::int_(load_element<std::int64_t>(at));
     case DType::f16:
-      return nb::float_(to_float(load<Half>(at)));
+      return nb::float_(to_float(load_element<Half>(at)));
     case DType::bf16:
-      return nb::float_(to_float(load<BFloat16>(at)));
+      return nb::float_(to_float(load_element<BFloat16>(at)));
     case DType::f32:
-      return nb::float_(load<float>(at));
+      return nb::float_(load_element<float>(at));
     case DType::f64:
-      return nb::float_(load<double>(at));
+      return nb::float_(load_element<double>(at));
     case DType::boolean:
-      return nb::bool_(load<std::uint8_t>(at) != 0);
+      return nb::bool_(load_element<std::uint8_t>(at) != 0);
   }
   return nb::none();
 }
@@ -241,7 +241,7 @@ void set_element(const PyTensorMap& self, nb::handle key, nb::handle value) {
   std::memcpy(to + offset, element.data(), size_of(dtype));
 }
 
-std::string repr_of(const PyTensorMap& self) {
+std::string map_repr(const PyTensorMap& self) {
   if (!self.map) return "Unmapped Tensor";
   const auto shared = open_map(self);
   const Layout& layout = shared->map.layout();
@@ -267,7 +267,7 @@ constexpr const char* map_doc =
     "past the last element an error that is a BufferError and an IndexError, so that iteration\n"
     "ends. Access to a closed map raises BufferError.";
 
-nb::object to_array(nb::handle self, nb::handle dtype, nb::handle copy) {
+nb::object map_array(nb::handle self, nb::handle dtype, nb::handle copy) {
   const auto map = open_map(instance_of<PyTensorMap>(self));
   const nb::object asarray = nb::module_::import_("numpy").attr("asarray");
   if (map->map.layout().dtype == DType::bf16) {
@@ -313,7 +313,7 @@ void add_arrays(MapClass& cls) {
           [](nb::handle self) { return nb::module_::import_("numpy").attr("asarray")(self); },
           nb::sig("def view(self) -> numpy.ndarray"),
           "The same as array(), by the name in EdgeFirst HAL 0.24.")
-      .def("__array__", &to_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
+      .def("__array__", &map_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
            nb::sig("def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) "
                    "-> numpy.ndarray"),
            "The elements as a NumPy array; without a copy unless another dtype is requested.");
@@ -333,7 +333,7 @@ void add_elements(MapClass& cls) {
             return shape_tuple(shared->map.layout().dims());
           },
           nb::sig("def shape(self) -> tuple[int, ...]"), "Extents, outermost first.")
-      .def("__repr__", &repr_of);
+      .def("__repr__", &map_repr);
 }
 
 void bind_map(nb::module_& m) {

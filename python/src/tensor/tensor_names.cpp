@@ -17,7 +17,7 @@ namespace {
 using DeviceClass = nb::class_<Device>;
 using DescriptorClass = nb::class_<TensorDescriptor>;
 
-nb::object bytes_object(const TensorDescriptor& descriptor) {
+nb::object descriptor_bytes(const TensorDescriptor& descriptor) {
   return nb::bytes(reinterpret_cast<const char*>(&descriptor), sizeof descriptor);
 }
 
@@ -37,7 +37,7 @@ nb::object numbers(std::span<const std::uint64_t> given) {
   return shape_tuple({reinterpret_cast<const std::size_t*>(given.data()), given.size()});
 }
 
-std::string repr_of(const TensorDescriptor& d) {
+std::string descriptor_repr(const TensorDescriptor& d) {
   std::string text = "TensorDescriptor(pool_id=" + std::to_string(d.pool_id) +
                      ", slot_id=" + std::to_string(d.slot_id) + ", shape=[";
   const auto shape = d.shape();
@@ -142,21 +142,21 @@ void bind_descriptor(nb::module_& m) {
       nb::arg("data"), nb::sig("def __init__(self, data: Buffer) -> None"));
   add_place(cls);
   add_layout(cls);
-  cls.def("__bytes__", &bytes_object, nb::sig("def __bytes__(self) -> bytes"))
+  cls.def("__bytes__", &descriptor_bytes, nb::sig("def __bytes__(self) -> bytes"))
       .def("__len__", [](const TensorDescriptor&) { return sizeof(TensorDescriptor); })
       .def(
           "__reduce__",
           [](nb::handle_t<TensorDescriptor> self) {
             return nb::make_tuple(
                 nb::type<TensorDescriptor>(),
-                nb::make_tuple(bytes_object(instance_of<TensorDescriptor>(self))));
+                nb::make_tuple(descriptor_bytes(instance_of<TensorDescriptor>(self))));
           },
           nb::sig("def __reduce__(self) -> tuple[Any, ...]"))
       .def(nb::self == nb::self, nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def(
-          "__hash__", [](const TensorDescriptor& d) { return nb::hash(bytes_object(d)); },
+          "__hash__", [](const TensorDescriptor& d) { return nb::hash(descriptor_bytes(d)); },
           nb::sig("def __hash__(self) -> int"))
-      .def("__repr__", &repr_of);
+      .def("__repr__", &descriptor_repr);
 }
 
 }  // namespace

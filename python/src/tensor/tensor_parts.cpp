@@ -188,7 +188,7 @@ Tensor copy_of(const Tensor& from, nb::handle mem) {
   return made;
 }
 
-void fill(nb::handle self, nb::handle value) {
+void fill_tensor(nb::handle self, nb::handle value) {
   const nb::object array = nb::module_::import_("numpy").attr("asarray")(self);
   array.attr("__setitem__")(nb::ellipsis(), value);
 }
@@ -281,7 +281,7 @@ void add_formats(TensorClass& cls) {
          "Makes the tensor an image of this format, in place. Raises RuntimeError if the shape\n"
          "cannot be one: packed [H,W,C], planar [C,H,W], NV12 [3H/2,W], NV16 [2H,W], NV24\n"
          "[3H,W].")
-      .def("fill", &fill, nb::arg("value"), nb::sig("def fill(self, value: float) -> None"),
+      .def("fill", &fill_tensor, nb::arg("value"), nb::sig("def fill(self, value: float) -> None"),
            "Sets every element. Raises OverflowError for a value that the dtype cannot hold.");
 }
 

@@ -50,7 +50,7 @@ std::string extents_of(const Tensor& t) {
 }
 
 // str() of EdgeFirst HAL.
-std::string text_of(const PyTensor& self) {
+std::string property_text(const PyTensor& self) {
   const Tensor& t = self.value;
   return std::string("Tensor(dtype=") + dtype_name(t.dtype()) + ", shape=[" + extents_of(t) +
          "], memory=" + memory_text(t.memory()) + ")";
@@ -63,7 +63,7 @@ std::string image_text(const Tensor& t) {
 }
 
 std::string reference_repr(const PyTensor& self) {
-  std::string text = text_of(self);
+  std::string text = property_text(self);
   text.pop_back();
   return text + image_text(self.value);
 }
@@ -181,7 +181,7 @@ void def_sizes(ReferenceTensorClass& cls) {
           "strides", [](const PyTensor& t) { return nb::list(stride_tuple(strides_of(t))); },
           nb::sig("def strides(self) -> list[int]"),
           "Bytes from one index of each axis to the next.")
-      .def("__str__", &text_of)
+      .def("__str__", &property_text)
       .def("__repr__", &reference_repr);
 }
 

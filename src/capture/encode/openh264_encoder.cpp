@@ -23,7 +23,7 @@ namespace {
 constexpr int quantizer = 24;
 constexpr int min_side = 16;  // of a smaller image it refuses the first frame
 constexpr const char* library_name = "libopenh264.so.7";
-constexpr const char* not_there = "encoder: openh264 cannot be loaded: install libopenh264-7";
+constexpr const char* no_openh264 = "encoder: openh264 cannot be loaded: install libopenh264-7";
 
 /// The library's functions.
 struct OpenH264 {
@@ -32,10 +32,10 @@ struct OpenH264 {
   decltype(&WelsGetCodecVersionEx) version = nullptr;
 };
 
-std::atomic<const OpenH264*> loaded{nullptr};
+std::atomic<const OpenH264*> loaded_openh264{nullptr};
 
 Result<OpenH264> find_openh264() {
-  HALYARD_TRY(const auto library, SharedObject::open(library_name, not_there));
+  HALYARD_TRY(const auto library, SharedObject::open(library_name, no_openh264));
   OpenH264 calls;
   calls.create =
       library.function<std::remove_pointer_t<decltype(calls.create)>>("WelsCreateSVCEncoder");
@@ -44,7 +44,7 @@ Result<OpenH264> find_openh264() {
   calls.version =
       library.function<std::remove_pointer_t<decltype(calls.version)>>("WelsGetCodecVersionEx");
   if (calls.create == nullptr || calls.destroy == nullptr || calls.version == nullptr)
-    return fail(Errc::unsupported, not_there, "a function is missing");
+    return fail(Errc::unsupported, no_openh264, "a function is missing");
   // The structures of its parameters differ between minor versions.
   OpenH264Version found{};
   calls.version(&found);
@@ -58,7 +58,7 @@ Result<OpenH264> find_openh264() {
 struct DestroyEncoder {
   void operator()(ISVCEncoder* encoder) const noexcept {
     encoder->Uninitialize();
-    loaded.load()->destroy(encoder);
+    loaded_openh264.load()->destroy(encoder);
   }
 };
 using EncoderPtr = std::unique_ptr<ISVCEncoder, DestroyEncoder>;
@@ -199,12 +199,13 @@ Status add_header(ISVCEncoder& encoder, AVCodecContext& description, const std::
 }  // namespace
 
 Status load_openh264() {
-  if (loaded.load() != nullptr) return {};
+  if (loaded_openh264.load() != nullptr) return {};
   HALYARD_TRY(const OpenH264 found, find_openh264());
   auto calls = std::make_unique<OpenH264>(found);
   // Two threads may load at once. The first one's table is kept until the process ends.
   const OpenH264* none = nullptr;
-  if (loaded.compare_exchange_strong(none, calls.get())) static_cast<void>(calls.release());
+  if (loaded_openh264.compare_exchange_strong(none, calls.get()))
+    static_cast<void>(calls.release());
   return {};
 }
 
@@ -214,7 +215,7 @@ Result<std::unique_ptr<FrameEncoder>> openh264_encoder(const EncoderRequest& req
                 request.path, request.width, request.height);
   }
   ISVCEncoder* made = nullptr;
-  if (loaded.load()->create(&made) != 0 || made == nullptr)
+  if (loaded_openh264.load()->create(&made) != 0 || made == nullptr)
     return fail(Errc::no_memory, "video: encoder cannot be allocated", "{}", request.path);
   EncoderPtr encoder(made);
   int quiet = WELS_LOG_QUIET;

@@ -18,7 +18,7 @@
 namespace halyard::capture {
 namespace {
 
-constexpr int io_buffer_bytes = 1 << 16;
+constexpr int write_buffer_bytes = 1 << 16;
 
 int code_of(const Error& error) {
   return AVERROR(std::max(1, error.os_errno));
@@ -34,10 +34,10 @@ using WriteCall = int (*)(void*, WrittenBytes, int);
 using SeekCall = std::int64_t (*)(void*, std::int64_t, int);
 
 AVIOContext* make_io(void* opaque, bool is_writing, ReadCall read, WriteCall write, SeekCall seek) {
-  auto* buffer = static_cast<unsigned char*>(ffmpeg().av_malloc(io_buffer_bytes));
+  auto* buffer = static_cast<unsigned char*>(ffmpeg().av_malloc(write_buffer_bytes));
   if (buffer == nullptr) return nullptr;
-  AVIOContext* io = ffmpeg().avio_alloc_context(buffer, io_buffer_bytes, is_writing ? 1 : 0, opaque,
-                                                read, write, seek);
+  AVIOContext* io = ffmpeg().avio_alloc_context(buffer, write_buffer_bytes, is_writing ? 1 : 0,
+                                                opaque, read, write, seek);
   if (io == nullptr) ffmpeg().av_free(buffer);
   return io;
 }

@@ -24,7 +24,7 @@ using capture::ffmpeg;
 using std::chrono::microseconds;
 
 constexpr const char* stream_name = "video stream";
-constexpr std::chrono::milliseconds max_key_interval = std::chrono::hours(1);
+constexpr std::chrono::milliseconds max_key_time = std::chrono::hours(1);
 constexpr microseconds shortest_interval{1000};
 constexpr microseconds longest_interval{500'000};
 constexpr int largest_rate_part = 60'000;
@@ -33,7 +33,7 @@ Status check_stream(Size size, const VideoStreamOptions& options) {
   HALYARD_RETURN_IF_ERROR(capture::check_video(size, options.rate));
   HALYARD_RETURN_IF_ERROR(capture::check_bitrate(options.bitrate));
   const std::chrono::milliseconds interval = options.key_interval;
-  if (interval.count() < 1 || interval > max_key_interval)
+  if (interval.count() < 1 || interval > max_key_time)
     return fail(Errc::invalid_argument, "key_interval must be 1 ms to 1 h", "{} ms",
                 interval.count());
   return {};

@@ -29,13 +29,13 @@ constexpr int max_key_interval = 100'000;
 constexpr int largest_time_base = 60000;  // MPEG-4 keeps time in 16 bits
 
 constexpr std::array<std::string_view, 4> extensions = {"mp4", "mkv", "mov", "avi"};
-constexpr std::array<const char*, 4> containers = {"mp4", "matroska", "mov", "avi"};
+constexpr std::array<const char*, 4> written_containers = {"mp4", "matroska", "mov", "avi"};
 
 // FFmpeg's name of the container; null if Halyard writes none with this extension.
 const char* container_name(const std::string& path) {
   const auto* const known = std::ranges::find(extensions, capture::extension_of(path));
   if (known == extensions.end()) return nullptr;
-  return containers[static_cast<std::size_t>(known - extensions.begin())];
+  return written_containers[static_cast<std::size_t>(known - extensions.begin())];
 }
 
 Status check_request(const std::string& path, Size size, double rate) {

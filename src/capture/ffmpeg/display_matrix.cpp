@@ -17,7 +17,7 @@ struct Row {
   std::array<int, 4> signs;
   Orientation orientation;
 };
-constexpr Row rows[] = {
+constexpr Row orientation_rows[] = {
     {{1, 0, 0, 1}, {Flip::none, Rotation::none}},
     {{0, 1, -1, 0}, {Flip::none, Rotation::cw90}},
     {{-1, 0, 0, -1}, {Flip::none, Rotation::cw180}},
@@ -47,14 +47,14 @@ Orientation orientation_of_matrix(std::span<const std::uint8_t> bytes) noexcept 
   std::memcpy(matrix.data(), bytes.data(), sizeof matrix);
   const std::array<int, 4> signs{sign(matrix[0]), sign(matrix[1]), sign(matrix[3]),
                                  sign(matrix[4])};
-  for (const Row& row : rows)
+  for (const Row& row : orientation_rows)
     if (row.signs == signs) return row.orientation;
   return {};
 }
 
 std::array<std::int32_t, 9> matrix_of(Orientation orientation, Size stored) noexcept {
-  const Row* found = rows;
-  for (const Row& row : rows)
+  const Row* found = orientation_rows;
+  for (const Row& row : orientation_rows)
     if (row.orientation == orientation) found = &row;
   const auto& [a, b, c, d] = found->signs;
   const std::int32_t left = (a < 0 ? stored.width : 0) + (c < 0 ? stored.height : 0);

@@ -23,11 +23,11 @@ namespace {
 #define HALYARD_PACKAGES                                                                \
   "libavformat" HALYARD_NUMBER(LIBAVFORMAT_VERSION_MAJOR) " libavcodec" HALYARD_NUMBER( \
       LIBAVCODEC_VERSION_MAJOR) " libavutil" HALYARD_NUMBER(LIBAVUTIL_VERSION_MAJOR)
-constexpr char not_there[] =
+constexpr char ffmpeg_missing[] =
     "video: FFmpeg cannot be loaded: install " HALYARD_PACKAGES " (Debian's names)";
 constexpr char lacks[] = "video: FFmpeg lacks a function: install " HALYARD_PACKAGES;
 
-std::atomic<const FfmpegCalls*> loaded{nullptr};
+std::atomic<const FfmpegCalls*> loaded_ffmpeg{nullptr};
 
 // Keeps the first name that is not found.
 template <class Function>
@@ -37,7 +37,7 @@ void find(const SharedObject& library, const char* name, Function*& into, const 
 }
 
 Status find_all(FfmpegCalls& calls) {
-  const auto open = [](const char* name) { return SharedObject::open(name, not_there); };
+  const auto open = [](const char* name) { return SharedObject::open(name, ffmpeg_missing); };
   HALYARD_TRY(const auto util, open("libavutil.so." HALYARD_NUMBER(LIBAVUTIL_VERSION_MAJOR)));
   HALYARD_TRY(const auto codec, open("libavcodec.so." HALYARD_NUMBER(LIBAVCODEC_VERSION_MAJOR)));
   HALYARD_TRY(const auto format, open("libavformat.so." HALYARD_NUMBER(LIBAVFORMAT_VERSION_MAJOR)));
@@ -55,12 +55,12 @@ Status find_all(FfmpegCalls& calls) {
 }  // namespace
 
 Status load_ffmpeg() {
-  if (loaded.load(std::memory_order_acquire) == nullptr) {
+  if (loaded_ffmpeg.load(std::memory_order_acquire) == nullptr) {
     auto calls = std::make_unique<FfmpegCalls>();
     HALYARD_RETURN_IF_ERROR(find_all(*calls));
     // Two threads may load at once. The first one's table is kept until the process ends.
     const FfmpegCalls* none = nullptr;
-    if (loaded.compare_exchange_strong(none, calls.get(), std::memory_order_acq_rel))
+    if (loaded_ffmpeg.compare_exchange_strong(none, calls.get(), std::memory_order_acq_rel))
       static_cast<void>(calls.release());
   }
   route_ffmpeg_log();
@@ -68,7 +68,7 @@ Status load_ffmpeg() {
 }
 
 const FfmpegCalls& ffmpeg() noexcept {
-  const FfmpegCalls* const calls = loaded.load(std::memory_order_acquire);
+  const FfmpegCalls* const calls = loaded_ffmpeg.load(std::memory_order_acquire);
   HALYARD_ASSERT(calls != nullptr);
   return *calls;
 }

@@ -18,7 +18,7 @@
 namespace halyard::capture {
 namespace {
 
-constexpr int io_buffer_bytes = 1 << 16;
+constexpr int read_buffer_bytes = 1 << 16;
 
 constexpr char no_video[] = "source is neither an image nor a video that FFmpeg reads";
 
@@ -88,10 +88,10 @@ Result<VideoInput> VideoInput::open(ByteStream stream, const std::string& name) 
   input.name_ = name;
   input.reader_.reset(new Reader{std::move(stream)});
   Reader& reader = *input.reader_;
-  auto* buffer = static_cast<unsigned char*>(ffmpeg().av_malloc(io_buffer_bytes));
+  auto* buffer = static_cast<unsigned char*>(ffmpeg().av_malloc(read_buffer_bytes));
   if (buffer != nullptr) {
     reader.io =
-        ffmpeg().avio_alloc_context(buffer, io_buffer_bytes, 0, &reader, &Reader::read, nullptr,
+        ffmpeg().avio_alloc_context(buffer, read_buffer_bytes, 0, &reader, &Reader::read, nullptr,
                                     reader.stream.is_seekable() ? &Reader::seek : nullptr);
   }
   if (reader.io == nullptr) {

@@ -17,7 +17,7 @@ namespace {
 using libcamera::ColorSpace;
 using libcamera::StreamRole;
 
-constexpr double usual_rate = 30;
+constexpr double session_rate = 30;
 constexpr double second_us = 1e6;
 
 int result_of(int error, char* text, const char* what) {
@@ -170,7 +170,7 @@ double Session::choose_rate(double wanted) {
     return 0;
   const auto shortest = std::max<std::int64_t>(low.get<std::int64_t>(), 1);
   const auto longest = std::max(high.get<std::int64_t>(), shortest);
-  const double asked = second_us / (wanted > 0 ? wanted : usual_rate);
+  const double asked = second_us / (wanted > 0 ? wanted : session_rate);
   const auto duration = std::clamp(static_cast<std::int64_t>(asked), shortest, longest);
   const std::array<std::int64_t, 2> both = {duration, duration};
   first_controls_.set(libcamera::controls::FRAME_DURATION_LIMITS,

@@ -22,7 +22,7 @@ struct CodecRow {
   std::uint32_t fourcc;
   capture::CodecControls controls;
 };
-constexpr std::array rows = {
+constexpr std::array codec_rows = {
     CodecRow{VideoCodec::h264,
              V4L2_PIX_FMT_H264,
              {V4L2_CID_MPEG_VIDEO_H264_PROFILE, V4L2_CID_MPEG_VIDEO_H264_LEVEL}},
@@ -45,11 +45,11 @@ constexpr std::array rows = {
 };
 
 const CodecRow& row_of(VideoCodec codec) noexcept {
-  return rows[static_cast<std::size_t>(codec)];
+  return codec_rows[static_cast<std::size_t>(codec)];
 }
 static_assert([] {
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    if (static_cast<std::size_t>(rows[i].codec) != i) return false;
+  for (std::size_t i = 0; i < codec_rows.size(); ++i)
+    if (static_cast<std::size_t>(codec_rows[i].codec) != i) return false;
   return true;
 }());
 
@@ -66,7 +66,7 @@ std::uint32_t v4l2_coded_format(VideoCodec codec) noexcept {
 std::optional<VideoCodec> codec_from_v4l2(std::uint32_t fourcc) noexcept {
   // Codecs of single JPEGs take and give the same bytes.
   if (fourcc == V4L2_PIX_FMT_JPEG) return VideoCodec::mjpeg;
-  for (const CodecRow& row : rows)
+  for (const CodecRow& row : codec_rows)
     if (row.fourcc == fourcc) return row.codec;
   return std::nullopt;
 }

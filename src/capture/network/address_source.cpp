@@ -13,7 +13,7 @@ namespace halyard::capture {
 
 namespace {
 
-constexpr std::size_t max_image_bytes = std::size_t{1} << 28;
+constexpr std::size_t max_fetched_bytes = std::size_t{1} << 28;
 
 /// A source of one image whose file is in memory.
 class LoadedImage final : public Source {
@@ -52,7 +52,7 @@ SourceResult address_source(const std::string& address, const Options& options) 
   HALYARD_TRY(const auto head, connection->peek(18));
   if (head.empty()) return fail(Errc::malformed, "source is an empty file", "{}", name);
   if (image_file_type(head)) {
-    HALYARD_TRY(auto file, connection->read_all(max_image_bytes));
+    HALYARD_TRY(auto file, connection->read_all(max_fetched_bytes));
     return std::unique_ptr<Source>(std::make_unique<LoadedImage>(std::move(file), name, options));
   }
   return video_source(VideoInput::open(std::move(connection), name), name, options);

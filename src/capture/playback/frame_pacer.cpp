@@ -12,7 +12,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds poll_interval{20};
+constexpr std::chrono::milliseconds pacer_interval{20};
 constexpr std::chrono::seconds max_lateness{1};
 
 }  // namespace
@@ -29,7 +29,7 @@ bool FramePacer::wait(std::chrono::nanoseconds timestamp,
   const Clock::time_point due = start_ + after_start;
   for (auto left = due - now; left > Clock::duration::zero(); left = due - Clock::now()) {
     if (is_cancelled && is_cancelled()) return false;
-    std::this_thread::sleep_for(is_cancelled ? std::min<Clock::duration>(left, poll_interval)
+    std::this_thread::sleep_for(is_cancelled ? std::min<Clock::duration>(left, pacer_interval)
                                              : left);
   }
   return true;

@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-constexpr milliseconds poll_interval{100};
+constexpr milliseconds retry_interval{100};
 
 // Whether the frames of an opened source ended with this error. A damaged frame is an error of
 // this frame alone, and a caller who holds all buffers of a camera has to return one.
@@ -72,7 +72,7 @@ class Attempts {
     for (auto now = Clock::now(); now < end; now = Clock::now()) {
       if (is_cancelled_ && is_cancelled_())
         return fail(Errc::cancelled, "source: the caller asked to stop", "{}", name_);
-      std::this_thread::sleep_for(std::min<Clock::duration>(end - now, poll_interval));
+      std::this_thread::sleep_for(std::min<Clock::duration>(end - now, retry_interval));
     }
     return {};
   }

@@ -19,7 +19,7 @@ bool is_packed(const BmpHeader& bmp) {
   return bmp.packing == BmpPacking::rle8 || bmp.packing == BmpPacking::rle4;
 }
 
-Result<FormatHeader> parse(std::span<const std::byte> file, const DecodeLimits& limits) {
+Result<FormatHeader> parse_bmp(std::span<const std::byte> file, const DecodeLimits& limits) {
   HALYARD_TRY(const BmpHeader bmp, parse_bmp_header(file, limits));
   FormatHeader header;
   ImageFileInfo& info = header.info;
@@ -175,7 +175,7 @@ class RunReader {
   bool is_done_ = false;
 };
 
-Status decode(std::span<const std::byte> file, const FormatHeader&, RowSink& sink) {
+Status decode_bmp(std::span<const std::byte> file, const FormatHeader&, RowSink& sink) {
   HALYARD_TRY(const BmpHeader bmp,
               parse_bmp_header(file, DecodeLimits{SIZE_MAX, SIZE_MAX, SIZE_MAX}));
   const std::span<const std::byte> data = file.subspan(bmp.data_at);
@@ -198,6 +198,6 @@ Status decode(std::span<const std::byte> file, const FormatHeader&, RowSink& sin
 
 }  // namespace
 
-const Format bmp_format{parse, decode};
+const Format bmp_format{parse_bmp, decode_bmp};
 
 }  // namespace halyard::codec

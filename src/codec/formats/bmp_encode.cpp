@@ -4,14 +4,16 @@
 
 #include "base/text/format_error.h"
 #include "codec/exif.h"
+#include "codec/formats/bmp_header.h"
 #include "codec/formats/file_format.h"
 #include "halyard/trace.h"
 
 namespace halyard {
 namespace {
 
-constexpr std::size_t file_header_bytes = 14;
-constexpr std::uint32_t info_bytes = 40;
+using codec::bmp_file_header_bytes;
+using codec::bmp_info_bytes;
+
 constexpr std::uint32_t v4_bytes = 108;  // the first header version that has an alpha mask
 
 class Bytes {
@@ -32,12 +34,13 @@ struct Shape {
 
 Shape shape_of(const Tensor& image) {
   const std::size_t channels = info(*image.format()).channels;
-  return {channels, (image.width() * channels + 3) / 4 * 4, channels == 4 ? v4_bytes : info_bytes,
-          channels == 1 ? 1024U : 0U};
+  return {channels, (image.width() * channels + 3) / 4 * 4,
+          channels == 4 ? v4_bytes : bmp_info_bytes, channels == 1 ? 1024U : 0U};
 }
 
 void put_headers(Bytes& to, const Tensor& image, const Shape& shape) {
-  const auto data_at = static_cast<std::uint32_t>(file_header_bytes) + shape.header + shape.palette;
+  const auto data_at =
+      static_cast<std::uint32_t>(bmp_file_header_bytes) + shape.header + shape.palette;
   const auto data = static_cast<std::uint32_t>(shape.row_bytes * image.height());
   to.put('B' | 'M' << 8, 2);
   to.put(data_at + data, 4);
@@ -111,7 +114,7 @@ Result<std::vector<std::byte>> encode_bmp(const Tensor& image) {
   HALYARD_TRY(const TensorMap map, image.map(Access::read));
   const MappedPlane& plane = map.plane(0);
   Bytes to;
-  to.out.reserve(file_header_bytes + shape.header + shape.palette +
+  to.out.reserve(bmp_file_header_bytes + shape.header + shape.palette +
                  shape.row_bytes * image.height());
   put_headers(to, image, shape);
   for (std::size_t y = image.height(); y-- > 0;)

@@ -10,9 +10,7 @@
 namespace halyard::codec {
 namespace {
 
-constexpr std::size_t file_header_bytes = 14;
 constexpr std::uint32_t core_bytes = 12;  // the header of OS/2 and Windows 2
-constexpr std::uint32_t info_bytes = 40;
 
 /// The fields of a header before they are checked.
 struct Fields {
@@ -31,20 +29,20 @@ Error bmp_cut_short(std::size_t bytes) {
 
 Result<Fields> read_fields(std::span<const std::byte> file) {
   Fields out;
-  if (file.size() < file_header_bytes + 4) return bmp_cut_short(file.size());
-  out.bytes = le32(file, file_header_bytes);
-  const std::size_t at = file_header_bytes + 4;
+  if (file.size() < bmp_file_header_bytes + 4) return bmp_cut_short(file.size());
+  out.bytes = le32(file, bmp_file_header_bytes);
+  const std::size_t at = bmp_file_header_bytes + 4;
   if (out.bytes == core_bytes) {
-    if (file.size() < file_header_bytes + core_bytes) return bmp_cut_short(file.size());
+    if (file.size() < bmp_file_header_bytes + core_bytes) return bmp_cut_short(file.size());
     out.width = le16(file, at);
     out.height = le16(file, at + 2);
     out.planes = le16(file, at + 4);
     out.bits = le16(file, at + 6);
     return out;
   }
-  if (out.bytes < info_bytes)
+  if (out.bytes < bmp_info_bytes)
     return fail(Errc::unsupported, "BMP header is of an unsupported kind", "{} bytes", out.bytes);
-  if (file.size() < file_header_bytes + out.bytes) return bmp_cut_short(file.size());
+  if (file.size() < bmp_file_header_bytes + out.bytes) return bmp_cut_short(file.size());
   out.width = static_cast<std::int32_t>(le32(file, at));
   out.height = static_cast<std::int32_t>(le32(file, at + 4));
   out.planes = le16(file, at + 8);
@@ -86,7 +84,7 @@ Status read_masks(std::span<const std::byte> file, const Fields& fields, std::si
   out.packing = BmpPacking::masks;
   const bool follow = fields.bytes < 52;
   const std::size_t count = fields.bytes >= 56 || fields.compression == 6 ? 4 : 3;
-  const std::size_t from = file_header_bytes + info_bytes;
+  const std::size_t from = bmp_file_header_bytes + bmp_info_bytes;
   if (file.size() < from + 4 * count) return bmp_cut_short(file.size());
   if (follow) at += 4 * count;
   for (std::size_t i = 0; i < count; ++i)
@@ -139,7 +137,7 @@ Result<BmpHeader> parse_bmp_header(std::span<const std::byte> file, const Decode
   out.bits = fields.bits;
   if (fields.compression == 1) out.packing = BmpPacking::rle8;
   if (fields.compression == 2) out.packing = BmpPacking::rle4;
-  std::size_t at = file_header_bytes + fields.bytes;
+  std::size_t at = bmp_file_header_bytes + fields.bytes;
   HALYARD_RETURN_IF_ERROR(read_masks(file, fields, at, out));
   HALYARD_RETURN_IF_ERROR(read_bmp_palette(file, fields, at, out));
   out.data_at = le32(file, 10);

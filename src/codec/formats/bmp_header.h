@@ -13,6 +13,9 @@
 
 namespace halyard::codec {
 
+inline constexpr std::size_t bmp_file_header_bytes = 14;
+inline constexpr std::uint32_t bmp_info_bytes = 40;
+
 enum class BmpPacking : std::uint8_t { none, rle8, rle4, masks };
 
 struct BmpHeader {

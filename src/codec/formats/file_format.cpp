@@ -43,7 +43,7 @@ constexpr bool has_gif = false;
 #endif
 
 /// In the order of ImageFileType.
-constexpr std::array kinds = {
+constexpr std::array file_kinds = {
     ImageFileKind{ImageFileType::jpeg, "jpeg", jpeg_names, true, true},
     ImageFileKind{ImageFileType::png, "png", png_names, true, true},
     ImageFileKind{ImageFileType::webp, "webp", webp_names, has_webp, has_webp},
@@ -148,12 +148,12 @@ Colorimetry srgb_colorimetry(PixelFormat format) noexcept {
 }  // namespace codec
 
 std::span<const ImageFileKind> image_file_kinds() noexcept {
-  return codec::kinds;
+  return codec::file_kinds;
 }
 
 std::string written_image_extensions() {
   std::string text;
-  for (const ImageFileKind& kind : codec::kinds) {
+  for (const ImageFileKind& kind : codec::file_kinds) {
     if (!kind.is_written) continue;
     for (const std::string_view extension : kind.extensions)
       text.append(text.empty() ? "." : " .").append(extension);
@@ -163,7 +163,7 @@ std::string written_image_extensions() {
 
 std::string_view to_string(ImageFileType type) noexcept {
   const auto index = static_cast<std::size_t>(type);
-  return index < codec::kinds.size() ? codec::kinds[index].name : "unknown";
+  return index < codec::file_kinds.size() ? codec::file_kinds[index].name : "unknown";
 }
 
 std::optional<ImageFileType> image_file_type(std::span<const std::byte> file) noexcept {
@@ -188,7 +188,7 @@ std::optional<ImageFileType> image_file_type(std::string_view path) noexcept {
     return std::nullopt;
   }
   const std::string_view extension = path.substr(dot + 1);
-  for (const ImageFileKind& kind : codec::kinds) {
+  for (const ImageFileKind& kind : codec::file_kinds) {
     for (const std::string_view name : kind.extensions) {
       if (std::equal(extension.begin(), extension.end(), name.begin(), name.end(),
                      codec::is_same_letter)) {

@@ -100,7 +100,7 @@ Status open_gif(std::span<const std::byte> file, const DecodeLimits* limits, Gif
   return {};
 }
 
-Result<FormatHeader> parse(std::span<const std::byte> file, const DecodeLimits& limits) {
+Result<FormatHeader> parse_gif(std::span<const std::byte> file, const DecodeLimits& limits) {
   GifFirstFrame frame;
   HALYARD_RETURN_IF_ERROR(open_gif(file, &limits, frame));
   FormatHeader header;
@@ -159,7 +159,7 @@ std::size_t row_of(std::size_t line, std::size_t height, bool is_interlaced) {
   return height - 1;
 }
 
-Status decode(std::span<const std::byte> file, const FormatHeader&, RowSink& sink) {
+Status decode_gif(std::span<const std::byte> file, const FormatHeader&, RowSink& sink) {
   GifFirstFrame frame;
   HALYARD_RETURN_IF_ERROR(open_gif(file, nullptr, frame));
   const GifImageDesc& place = frame.place();
@@ -183,7 +183,7 @@ Status decode(std::span<const std::byte> file, const FormatHeader&, RowSink& sin
 
 }  // namespace
 
-const Format gif_format{parse, decode};
+const Format gif_format{parse_gif, decode_gif};
 
 }  // namespace halyard::codec
 

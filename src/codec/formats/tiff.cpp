@@ -160,7 +160,7 @@ std::size_t band_bytes(const Directory& directory) {
   return row_bytes(directory, directory.width) * directory.band_rows * directory.planes;
 }
 
-Result<FormatHeader> parse(std::span<const std::byte> bytes, const DecodeLimits& limits) {
+Result<FormatHeader> parse_tiff(std::span<const std::byte> bytes, const DecodeLimits& limits) {
   const TiffFile file(bytes, bytes.size() * 8 + spare_bytes);
   HALYARD_TRY(const Directory directory, read_directory(file, limits));
   const TiffLayout& layout = directory.layout;
@@ -259,7 +259,7 @@ Status check_rows(const TiffFile& file, const Directory& directory) {
               "{} bytes, must be {}", its, ours);
 }
 
-Status decode(std::span<const std::byte> bytes, const FormatHeader& header, RowSink& sink) {
+Status decode_tiff(std::span<const std::byte> bytes, const FormatHeader& header, RowSink& sink) {
   const TiffFile file(bytes, 2 * header.working_bytes + bytes.size() * 8 + spare_bytes);
   HALYARD_TRY(const Directory directory,
               read_directory(file, DecodeLimits{SIZE_MAX, SIZE_MAX, SIZE_MAX}));
@@ -282,7 +282,7 @@ Status decode(std::span<const std::byte> bytes, const FormatHeader& header, RowS
 
 }  // namespace
 
-const Format tiff_format{parse, decode};
+const Format tiff_format{parse_tiff, decode_tiff};
 
 }  // namespace halyard::codec
 

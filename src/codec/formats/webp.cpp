@@ -73,7 +73,7 @@ struct WebpFirstFrame {
   }
 };
 
-Result<FormatHeader> parse(std::span<const std::byte> file, const DecodeLimits& limits) {
+Result<FormatHeader> parse_webp(std::span<const std::byte> file, const DecodeLimits& limits) {
   WebPBitstreamFeatures features{};
   if (WebPGetFeatures(bytes_of(file), file.size(), &features) != VP8_STATUS_OK ||
       features.width < 1 || features.height < 1) {
@@ -162,7 +162,7 @@ Status decode_placed(const WebPIterator& frame, RowSink& sink) {
   return {};
 }
 
-Status decode(std::span<const std::byte> file, const FormatHeader& header, RowSink& sink) {
+Status decode_webp(std::span<const std::byte> file, const FormatHeader& header, RowSink& sink) {
   const Demuxer demuxer = demux(file);
   if (!demuxer) return webp_cut_short(file.size());
   const WebpFirstFrame frame(demuxer.get());
@@ -175,7 +175,7 @@ Status decode(std::span<const std::byte> file, const FormatHeader& header, RowSi
 
 }  // namespace
 
-const Format webp_format{parse, decode};
+const Format webp_format{parse_webp, decode_webp};
 
 }  // namespace halyard::codec
 

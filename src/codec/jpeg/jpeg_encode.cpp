@@ -19,7 +19,7 @@ namespace {
 
 using codec::JpegErrors;
 
-constexpr std::size_t max_group_rows = 16;
+constexpr std::size_t max_encoded_rows = 16;
 constexpr std::size_t max_side = JPEG_MAX_DIMENSION;
 
 struct ComponentPlane {
@@ -122,8 +122,8 @@ void write_jpeg_rows(JpegEncodeJob& job) {
   begin_jpeg(job);
   while (job.codec->next_scanline < job.height) {
     const std::size_t y = job.codec->next_scanline;
-    JSAMPROW rows[max_group_rows];
-    const std::size_t count = std::min(max_group_rows, job.height - y);
+    JSAMPROW rows[max_encoded_rows];
+    const std::size_t count = std::min(max_encoded_rows, job.height - y);
     for (std::size_t i = 0; i < count; ++i) {
       // libjpeg only reads the rows; its interface has no const.
       rows[i] = const_cast<JSAMPROW>(reinterpret_cast<const JSAMPLE*>(
@@ -146,7 +146,7 @@ const std::byte* plane_row(const ComponentPlane& plane, std::size_t y) {
 
 JSAMPROW scratch_row(const JpegEncodeJob& job, int component, std::size_t row) {
   return job.scratch +
-         (static_cast<std::size_t>(component) * max_group_rows + row) * job.scratch_stride;
+         (static_cast<std::size_t>(component) * max_encoded_rows + row) * job.scratch_stride;
 }
 
 // A row of one component in whole blocks: the image's own row if it ends at a block's end.
@@ -175,7 +175,7 @@ void split_chroma(const JpegEncodeJob& job, std::size_t y, std::size_t row) {
 void write_planes(JpegEncodeJob& job) {
   begin_jpeg(job);
   const auto luma_rows = static_cast<std::size_t>(job.v) * 8;
-  JSAMPROW rows[3][max_group_rows];
+  JSAMPROW rows[3][max_encoded_rows];
   JSAMPARRAY planes[3] = {rows[0], rows[1], rows[2]};
   for (std::size_t group = 0; job.codec->next_scanline < job.height; ++group) {
     for (std::size_t r = 0; r < luma_rows; ++r) {
@@ -199,7 +199,7 @@ struct Kind {
   int components;
   int h, v;
 };
-constexpr Kind kinds[] = {
+constexpr Kind sampling_kinds[] = {
     {PixelFormat::rgb, JCS_EXT_RGB, 3, 0, 0},    {PixelFormat::bgr, JCS_EXT_BGR, 3, 0, 0},
     {PixelFormat::rgba, JCS_EXT_RGBX, 4, 0, 0},  {PixelFormat::bgra, JCS_EXT_BGRX, 4, 0, 0},
     {PixelFormat::grey, JCS_GRAYSCALE, 1, 0, 0}, {PixelFormat::nv12, JCS_YCbCr, 3, 2, 2},
@@ -209,9 +209,9 @@ constexpr Kind kinds[] = {
 
 Result<const Kind*> kind_of(const Tensor& image) {
   if (!image.is_image()) return fail(Errc::invalid_argument, "image must be an image tensor");
-  const auto* kind = std::find_if(std::begin(kinds), std::end(kinds),
+  const auto* kind = std::find_if(std::begin(sampling_kinds), std::end(sampling_kinds),
                                   [&](const Kind& k) { return k.format == image.format(); });
-  if (kind == std::end(kinds) || image.dtype() != DType::u8) {
+  if (kind == std::end(sampling_kinds) || image.dtype() != DType::u8) {
     return fail(Errc::unsupported,
                 "JPEG is written from u8 rgb, rgba, bgr, bgra, grey, nv12, nv16, nv24 and i420",
                 "image is {} {}", to_string(image.dtype()), to_string(*image.format()));
@@ -270,7 +270,7 @@ Result<std::vector<std::byte>> encode_jpeg(const Tensor& image, const JpegOption
                     .has_exif = codec::tag_of(image.orientation()) != 1};
   describe_planes(map, *kind, job);
   job.scratch_stride = (job.width + 7) / 8 * 8;
-  std::vector<JSAMPLE> scratch(kind->h == 0 ? 0 : 3 * max_group_rows * job.scratch_stride);
+  std::vector<JSAMPLE> scratch(kind->h == 0 ? 0 : 3 * max_encoded_rows * job.scratch_stride);
   job.scratch = scratch.data();
   const bool done = kind->h == 0 ? codec::run_guarded<write_jpeg_rows>(encoder.errors, job)
                                  : codec::run_guarded<write_planes>(encoder.errors, job);

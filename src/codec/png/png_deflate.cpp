@@ -17,14 +17,12 @@
 #include "base/text/format_error.h"
 #include "codec/exif.h"
 #include "codec/png/png_filter.h"
+#include "codec/png/png_header.h"
 
 namespace halyard::codec {
 namespace {
 
 constexpr std::size_t max_deflated_bytes = std::size_t{256} << 20;
-constexpr std::size_t frame_bytes = 12;  // length, type and CRC around a chunk's content
-constexpr std::size_t ihdr_bytes = 13;
-constexpr std::array<std::uint8_t, 8> signature = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
 
 Error no_memory() {
   return fail(Errc::no_memory, "memory for the PNG codec cannot be allocated");
@@ -40,7 +38,7 @@ std::byte* frame_chunk(std::string_view type, std::size_t content_bytes, std::by
   put_word(content_bytes, at);
   std::memcpy(at + 4, type.data(), 4);
   put_word(libdeflate_crc32(0, at + 4, 4 + content_bytes), at + 8 + content_bytes);
-  return at + frame_bytes + content_bytes;
+  return at + png_frame_bytes + content_bytes;
 }
 
 // Two rows of scratch with zeros before them, as filter_row() requires.
@@ -88,8 +86,8 @@ bool has_exif(const PngLabels& labels) {
 
 // Bytes before the IDAT chunk.
 std::size_t head_bytes(const PngLabels& labels) {
-  return signature.size() + frame_bytes + ihdr_bytes +
-         (has_exif(labels) ? frame_bytes + tiff_bytes : 0);
+  return png_signature.size() + png_frame_bytes + png_ihdr_bytes +
+         (has_exif(labels) ? png_frame_bytes + tiff_bytes : 0);
 }
 
 std::byte* put_exif(Orientation orientation, std::byte* at) {
@@ -100,15 +98,15 @@ std::byte* put_exif(Orientation orientation, std::byte* at) {
 
 std::byte* put_head(const MappedPlane& plane, std::size_t pixel_bytes, const PngLabels& labels,
                     std::byte* at) {
-  std::memcpy(at, signature.data(), signature.size());
-  at += signature.size();
+  std::memcpy(at, png_signature.data(), png_signature.size());
+  at += png_signature.size();
   std::byte* content = at + 8;
   put_word(plane.row_bytes / pixel_bytes, content);
   put_word(plane.rows, content + 4);
   // Bits per sample and colour type; then deflate, the five filters, not interlaced.
   const std::uint8_t rest[] = {8, labels.color_type, 0, 0, 0};
   std::memcpy(content + 8, rest, sizeof rest);
-  at = frame_chunk("IHDR", ihdr_bytes, at);
+  at = frame_chunk("IHDR", png_ihdr_bytes, at);
   return has_exif(labels) ? put_exif(labels.orientation, at) : at;
 }
 
@@ -121,7 +119,7 @@ Result<std::size_t> pack(std::span<const std::uint8_t> raw, int level, std::size
   if (!codec) return no_memory();
   const std::size_t bound = libdeflate_zlib_compress_bound(codec.get(), raw.size());
   // Room after the stream: its checksum, and the end chunk.
-  if (out.size() < at + bound + 4 + frame_bytes) out.resize(at + bound + 4 + frame_bytes);
+  if (out.size() < at + bound + 4 + png_frame_bytes) out.resize(at + bound + 4 + png_frame_bytes);
   const std::size_t packed =
       libdeflate_zlib_compress(codec.get(), raw.data(), raw.size(), out.data() + at, bound);
   HALYARD_ASSERT(packed > 0);  // the bound is enough for any input

@@ -11,10 +11,6 @@
 namespace halyard::codec {
 namespace {
 
-constexpr std::array<unsigned char, 8> signature = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
-constexpr std::size_t ihdr_bytes = 13;
-constexpr std::size_t frame_bytes = 12;  // length, type and CRC around a chunk's content
-
 std::uint32_t word_at(std::span<const std::byte> bytes, std::size_t at) {
   std::uint32_t word = 0;
   for (std::size_t i = 0; i < 4; ++i)
@@ -35,7 +31,7 @@ bool is_legal(unsigned color_type, unsigned depth) {
 }
 
 Status read_ihdr(std::span<const std::byte> content, const DecodeLimits& limits, PngHeader& out) {
-  if (content.size() != ihdr_bytes) {
+  if (content.size() != png_ihdr_bytes) {
     return fail(Errc::corrupt, "PNG header has the wrong length", "{} bytes, must be 13",
                 content.size());
   }
@@ -76,12 +72,12 @@ void complete_png_header(PngHeader& out) {
 }  // namespace
 
 PngChunk next_png_chunk(std::span<const std::byte> file, std::size_t& at) noexcept {
-  if (file.size() - at < frame_bytes) return {};
+  if (file.size() - at < png_frame_bytes) return {};
   const std::size_t length = word_at(file, at);
-  if (length > file.size() - at - frame_bytes) return {};
+  if (length > file.size() - at - png_frame_bytes) return {};
   const PngChunk chunk{{reinterpret_cast<const char*>(file.data()) + at + 4, 4},
                        file.subspan(at + 8, length)};
-  at += length + frame_bytes;
+  at += length + png_frame_bytes;
   return chunk;
 }
 
@@ -91,13 +87,13 @@ std::size_t PngHeader::samples_per_pixel() const noexcept {
 }
 
 bool is_png(std::span<const std::byte> file) noexcept {
-  return file.size() >= signature.size() &&
-         std::memcmp(file.data(), signature.data(), signature.size()) == 0;
+  return file.size() >= png_signature.size() &&
+         std::memcmp(file.data(), png_signature.data(), png_signature.size()) == 0;
 }
 
 Result<PngHeader> parse_png_header(std::span<const std::byte> file, const DecodeLimits& limits) {
   PngHeader out;
-  std::size_t at = signature.size();
+  std::size_t at = png_signature.size();
   const PngChunk first = next_png_chunk(file, at);
   if (first.type.empty()) return fail(Errc::corrupt, "PNG header is cut short");
   if (first.type != "IHDR") return fail(Errc::corrupt, "PNG does not start with its header chunk");

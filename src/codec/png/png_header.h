@@ -2,6 +2,7 @@
 // Reads the chunks of a PNG: size, kind, transparency and EXIF. Nothing is inflated.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,6 +11,11 @@
 #include "halyard/codec.h"
 
 namespace halyard::codec {
+
+inline constexpr std::array<std::uint8_t, 8> png_signature = {0x89, 'P',  'N',  'G',
+                                                              '\r', '\n', 0x1A, '\n'};
+inline constexpr std::size_t png_ihdr_bytes = 13;
+inline constexpr std::size_t png_frame_bytes = 12;  ///< length, type and CRC around the content
 
 struct PngHeader {
   ImageFileInfo info;               ///< without the orientation

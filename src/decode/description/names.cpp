@@ -50,7 +50,7 @@ constexpr Word<AxisName> axes[] = {
     {AxisName::box_coords, "box_coords"},
 };
 
-constexpr Word<Family> families[] = {
+constexpr Word<Family> family_words[] = {
     {Family::ultralytics, "ultralytics"}, {Family::ultralytics, "yolov8"},
     {Family::modelpack, "modelpack"},     {Family::ssd, "ssd"},
     {Family::nanodet, "nanodet"},         {Family::detr, "detr"},
@@ -151,7 +151,7 @@ std::string_view to_string(AxisName axis) noexcept {
   return first_name(axes, axis);
 }
 std::string_view to_string(Family family) noexcept {
-  return first_name(families, family);
+  return first_name(family_words, family);
 }
 std::string_view to_string(BoxEncoding encoding) noexcept {
   return first_name(encodings, encoding);
@@ -189,7 +189,7 @@ std::optional<AxisName> decode::axis_of(std::string_view word) noexcept {
   return value_of(axes, word);
 }
 std::optional<Family> decode::family_of(std::string_view word) noexcept {
-  return value_of(families, word);
+  return value_of(family_words, word);
 }
 std::optional<BoxEncoding> decode::encoding_of(std::string_view word) noexcept {
   return value_of(encodings, word);

@@ -15,21 +15,21 @@
 namespace halyard::decode {
 namespace {
 
-constexpr std::int64_t max_extent = 2147483647;
+constexpr std::int64_t max_shape_extent = 2147483647;
 
 Result<std::vector<std::size_t>> read_shape(const Node& node) {
   HALYARD_TRY(const std::size_t count, list_size(node, max_rank));
   if (count == 0) return node.wrong("must not be empty");
   std::vector<std::size_t> shape;
   for (std::size_t i = 0; i < count; ++i) {
-    HALYARD_TRY(const std::int64_t extent, node.element(i).whole(1, max_extent));
+    HALYARD_TRY(const std::int64_t extent, node.element(i).whole(1, max_shape_extent));
     shape.push_back(static_cast<std::size_t>(extent));
   }
   return shape;
 }
 
 Status add_axis(const std::string& name, const Node& extent, NamedShape& out, Warnings& warnings) {
-  HALYARD_TRY(const std::int64_t value, extent.whole(1, max_extent));
+  HALYARD_TRY(const std::int64_t value, extent.whole(1, max_shape_extent));
   const auto axis = axis_of(name);
   if (!axis) warnings.add(fmt::format("{}: unknown name of an axis", extent.path()));
   out.axes.push_back(axis.value_or(AxisName::unknown));

@@ -19,7 +19,7 @@ namespace {
 
 using enum AxisName;
 
-constexpr std::size_t box_features = 4;
+constexpr std::size_t box_coordinates = 4;
 
 enum class HeadLayout { plain, objectness, rows };
 
@@ -130,9 +130,9 @@ class Inference {
       if (may_be_rows && features == end_to_end_features + more)
         out.push_back({HeadLayout::rows, features_first, features, boxes, labels});
       if (is_final) continue;
-      add_list(HeadLayout::plain, box_features);
+      add_list(HeadLayout::plain, box_coordinates);
       // Heads with objectness have several anchors per cell; heads with one box per cell have none.
-      if (cells() == 0 || boxes != cells()) add_list(HeadLayout::objectness, box_features + 1);
+      if (cells() == 0 || boxes != cells()) add_list(HeadLayout::objectness, box_coordinates + 1);
     }
     return out;
   }
@@ -161,8 +161,8 @@ class Inference {
       return fail(Errc::invalid_argument, "labels: must be one per class",
                   "{} given ({}), output {} has no axis of {}, {} or {} features", label_count(),
                   facts_.labels->source, spec_text(spec),
-                  box_features + label_count() + extras(coefficients),
-                  box_features + 1 + label_count() + extras(coefficients),
+                  box_coordinates + label_count() + extras(coefficients),
+                  box_coordinates + 1 + label_count() + extras(coefficients),
                   end_to_end_features + extras(coefficients));
     }
     if (all.empty()) return unknown("too few features for a detection");

@@ -19,7 +19,7 @@ namespace {
 using enum AxisName;
 using Role = OutputRole;
 
-constexpr std::array<std::string_view, 29> families{
+constexpr std::array<std::string_view, 29> family_names{
     "yolov5",      "yolov5-seg",   "yolov5-pose", "yolov5-obb",      "yolov5-cls",    "yolov8",
     "yolov8-seg",  "yolov8-pose",  "yolov8-obb",  "yolov8-cls",      "yolo11",        "yolo11-seg",
     "yolo11-pose", "yolo11-obb",   "yolo11-cls",  "yolo26",          "yolo26-seg",    "yolo26-pose",
@@ -262,13 +262,13 @@ Status fill(Plan& plan) {
 }  // namespace
 
 std::span<const std::string_view> model_families() noexcept {
-  return families;
+  return family_names;
 }
 
 Result<ModelDescription> describe_model(std::string_view family, const PresetOptions& options) {
-  if (std::find(families.begin(), families.end(), family) == families.end()) {
+  if (std::find(family_names.begin(), family_names.end(), family) == family_names.end()) {
     return fail(Errc::unsupported, "family: no preset of that name", "\"{}\"; there are {}",
-                cut_text(family, 60), fmt::join(families, ", "));
+                cut_text(family, 60), fmt::join(family_names, ", "));
   }
   constexpr std::int32_t maximum = 65536;  // for both sides; keeps products far from overflow
   const Size input = options.input == Size{} ? usual_input(family) : options.input;

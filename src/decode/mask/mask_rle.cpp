@@ -10,7 +10,7 @@
 namespace halyard {
 namespace {
 
-constexpr std::uint64_t max_pixels = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t max_rle_pixels = std::numeric_limits<std::uint32_t>::max();
 
 Result<std::uint64_t> pixels_of(Size size) {
   if (size.width <= 0 || size.height <= 0) {
@@ -19,7 +19,7 @@ Result<std::uint64_t> pixels_of(Size size) {
   }
   const std::uint64_t pixels =
       static_cast<std::uint64_t>(size.width) * static_cast<std::uint64_t>(size.height);
-  if (pixels <= max_pixels) return pixels;
+  if (pixels <= max_rle_pixels) return pixels;
   return fail(Errc::invalid_argument, "size: must be at most 2^32 - 1 pixels", "{}x{}", size.width,
               size.height);
 }
@@ -169,7 +169,7 @@ Result<Rle> rle_from_string(std::string_view counts, Size size) {
     }
     const std::size_t run = out.counts.size();
     if (run > 2) value += out.counts[run - 2];
-    if (value < 0 || static_cast<std::uint64_t>(value) > max_pixels)
+    if (value < 0 || static_cast<std::uint64_t>(value) > max_rle_pixels)
       return fail(Errc::malformed, "counts: a run is negative or too long", "run {}", run);
     out.counts.push_back(static_cast<std::uint32_t>(value));
   }

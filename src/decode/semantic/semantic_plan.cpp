@@ -14,7 +14,7 @@
 namespace halyard::decode {
 namespace {
 
-constexpr std::size_t max_pixels = 1U << 15;  // per axis
+constexpr std::size_t max_score_pixels = 1U << 15;  // per axis
 
 Result<PrototypeGrid> grid_of_scores(const Tensor& scores, const SemanticOptions& options) {
   if (scores.is_image() && scores.plane_count() > 1)
@@ -31,7 +31,8 @@ Result<PrototypeGrid> grid_of_scores(const Tensor& scores, const SemanticOptions
   grid.pixel_stride_bytes = layout.stride_bytes[1];
   grid.channel_stride_bytes = layout.stride_bytes[2];
   const std::size_t minimum = std::min({grid.height, grid.width, grid.channels});
-  if (minimum == 0 || std::max(grid.height, grid.width) > max_pixels || grid.channels > 65536) {
+  if (minimum == 0 || std::max(grid.height, grid.width) > max_score_pixels ||
+      grid.channels > 65536) {
     return fail(Errc::invalid_argument, "scores: extents must be 1..32768, classes at most 65536",
                 "shape [{}]", fmt::join(scores.shape(), ", "));
   }
@@ -60,7 +61,7 @@ Result<Size> plane_size(const Tensor& plane, const char* what) {
   const Layout& layout = plane.layout();
   const bool is_plane = layout.rank == 2 || (layout.rank == 3 && layout.shape[2] == 1);
   const bool fits = is_plane && layout.shape[0] > 0 && layout.shape[1] > 0 &&
-                    layout.shape[0] <= max_pixels && layout.shape[1] <= max_pixels &&
+                    layout.shape[0] <= max_score_pixels && layout.shape[1] <= max_score_pixels &&
                     static_cast<std::size_t>(layout.stride_bytes[1]) == size_of(layout.dtype);
   if (fits)
     return Size{static_cast<std::int32_t>(layout.shape[1]),

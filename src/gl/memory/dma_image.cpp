@@ -17,7 +17,7 @@ namespace halyard::gl {
 namespace {
 
 std::atomic<std::uint64_t> imports{0};
-std::atomic<std::size_t> live{0};
+std::atomic<std::size_t> live_images{0};
 
 constexpr std::size_t max_entries = 64;
 constexpr std::size_t max_egl_int = std::numeric_limits<EGLint>::max();
@@ -141,7 +141,7 @@ void DmaImages::Entry::destroy(EGLDisplay display) {
   glDeleteTextures(1, &texture);
   if (image == EGL_NO_IMAGE_KHR) return;
   eglDestroyImageKHR(display, image);
-  --live;
+  --live_images;
 }
 
 DmaImages::DmaImages(std::shared_ptr<Worker> worker) noexcept
@@ -193,7 +193,7 @@ Status DmaImages::import(const Buffer& buffer, Entry& entry) const {
   }
   HALYARD_TRY(entry.image, create_image(*worker_, buffer.fd(), entry.layout));
   ++imports;
-  ++live;
+  ++live_images;
   drop_errors();
   entry.bind();
   const GLenum error = glGetError();
@@ -260,7 +260,7 @@ std::uint64_t dma_image_imports() noexcept {
 }
 
 std::size_t live_dma_images() noexcept {
-  return live.load();
+  return live_images.load();
 }
 
 }  // namespace halyard::gl

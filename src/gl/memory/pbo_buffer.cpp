@@ -14,7 +14,7 @@
 namespace halyard::gl {
 namespace {
 
-std::atomic<std::size_t> live{0};
+std::atomic<std::size_t> pixel_buffer_count{0};
 
 // Every use binds the name anew: other code of the worker may have bound another one.
 constexpr GLenum target = GL_PIXEL_PACK_BUFFER;
@@ -64,7 +64,7 @@ class PboBuffer::Key {};
 PboBuffer::PboBuffer(Key, std::shared_ptr<Worker> worker, std::size_t size_bytes,
                      std::uint32_t name) noexcept
     : DeviceThreadBuffer(size_bytes, Memory::pbo, worker), worker_(std::move(worker)), name_(name) {
-  ++live;
+  ++pixel_buffer_count;
 }
 
 Result<std::shared_ptr<PboBuffer>> PboBuffer::create(std::shared_ptr<Worker> worker,
@@ -84,7 +84,7 @@ PboBuffer::~PboBuffer() {
   worker_->post([name = name_] {
     const GLuint doomed = name;
     glDeleteBuffers(1, &doomed);
-    --live;
+    --pixel_buffer_count;
   });
 }
 
@@ -106,7 +106,7 @@ void PboBuffer::unmap_on_thread() noexcept {
 }
 
 std::size_t live_pixel_buffers() noexcept {
-  return live.load();
+  return pixel_buffer_count.load();
 }
 
 }  // namespace halyard::gl

@@ -37,7 +37,7 @@ enum class CacheOperation : int { clean = 0, flush = 1 };
 
 /// Factors of blending, which the backend switches off.
 inline constexpr int blend_zero = 0;
-inline constexpr int blend_one = 1;
+inline constexpr int blend_factor_one = 1;
 
 /// A surface as the backend describes it, independent of the library's version.
 struct Surface {

@@ -179,7 +179,7 @@ Status G2dDevice::blit(const Surface& src, const Surface& dst) {
   const auto run = [&]<class Address>(Address) {
     auto from = to_raw<Address>(src);
     auto to = to_raw<Address>(dst);
-    from.blend_factor = blend_one;
+    from.blend_factor = blend_factor_one;
     to.blend_factor = blend_zero;
     return device_status(library_.blit_(handle_, &from, &to), "libg2d: g2d_blit fails");
   };

@@ -8,7 +8,7 @@
 namespace halyard::image {
 namespace {
 
-constexpr std::size_t max_kept = 32;
+constexpr std::size_t max_kept_planes = 32;
 
 void destroy(const PlaneTexture& plane) {
   glDeleteFramebuffers(1, &plane.framebuffer);
@@ -28,7 +28,7 @@ std::uint32_t make_texture(std::uint32_t format, Size size) {
 }
 
 PlaneTextures::PlaneTextures() {
-  planes_.reserve(max_kept);
+  planes_.reserve(max_kept_planes);
 }
 
 PlaneTextures::~PlaneTextures() {
@@ -44,7 +44,7 @@ const PlaneTexture& PlaneTextures::find(std::size_t slot, std::uint32_t format, 
     glBindTexture(GL_TEXTURE_2D, known.texture);
     return known;
   }
-  if (planes_.size() < max_kept) planes_.emplace_back();
+  if (planes_.size() < max_kept_planes) planes_.emplace_back();
   PlaneTexture& place = *std::ranges::min_element(planes_, {}, &PlaneTexture::used);
   destroy(place);
   place = {slot, format, size, make_texture(format, size), 0, now_};

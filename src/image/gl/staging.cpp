@@ -8,7 +8,7 @@
 namespace halyard::image {
 namespace {
 
-constexpr std::size_t max_kept = 16;  // of those that are free
+constexpr std::size_t max_kept_buffers = 16;  // of those that are free
 
 GLenum target_of(Staging::Direction direction) noexcept {
   return direction == Staging::Direction::upload ? GL_PIXEL_UNPACK_BUFFER : GL_PIXEL_PACK_BUFFER;
@@ -53,7 +53,7 @@ void Staging::release(std::uint32_t name) noexcept {
 // Deletes the free buffer that was used longest ago if there are many.
 void Staging::trim() {
   const auto free = [](const Entry& entry) { return !entry.is_taken; };
-  if (static_cast<std::size_t>(std::ranges::count_if(entries_, free)) < max_kept) return;
+  if (static_cast<std::size_t>(std::ranges::count_if(entries_, free)) < max_kept_buffers) return;
   const auto oldest = std::ranges::min_element(entries_, {}, [](const Entry& entry) {
     return entry.is_taken ? ~std::uint64_t{0} : entry.used;
   });

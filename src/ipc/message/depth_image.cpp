@@ -14,9 +14,8 @@
 namespace halyard {
 namespace {
 
-constexpr std::size_t max_pixels_per_side = 65535;
 // The limit of an Image's stride, so that as_image() always succeeds.
-constexpr std::uint64_t max_step = std::uint64_t{PTRDIFF_MAX} / (4 * max_pixels_per_side);
+constexpr std::uint64_t max_step = std::uint64_t{PTRDIFF_MAX} / (4 * ipc::max_pixels_per_side);
 
 bool is_depth(DType dtype) noexcept {
   return dtype == DType::f32 || dtype == DType::u16;
@@ -29,7 +28,8 @@ Status check_depth_dtype(DType dtype) {
 }
 
 Status check_size(std::size_t width, std::size_t height, Errc code) {
-  if (width > 0 && height > 0 && width <= max_pixels_per_side && height <= max_pixels_per_side)
+  if (width > 0 && height > 0 && width <= ipc::max_pixels_per_side &&
+      height <= ipc::max_pixels_per_side)
     return {};
   return fail(code, "width, height: must be 1..65535", "{} x {}", width, height);
 }

@@ -13,8 +13,6 @@
 namespace halyard {
 namespace {
 
-constexpr std::uint32_t max_pixels_per_side = 65535;
-
 // The number of planes in the metadata. A planar image is one plane with a stride between its
 // colours.
 std::size_t stored_planes(const FormatInfo& f) noexcept {
@@ -68,8 +66,8 @@ Status check_colorimetry(const Colorimetry& c) {
     return fail(Errc::malformed, "metadata.encoding: is unknown", "{}",
                 static_cast<unsigned>(m.encoding));
   }
-  if (m.width == 0 || m.height == 0 || m.width > max_pixels_per_side ||
-      m.height > max_pixels_per_side) {
+  if (m.width == 0 || m.height == 0 || m.width > ipc::max_pixels_per_side ||
+      m.height > ipc::max_pixels_per_side) {
     return fail(Errc::malformed, "metadata.width, height: must be 1..65535", "{} x {}", m.width,
                 m.height);
   }

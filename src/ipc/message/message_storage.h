@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -15,6 +16,8 @@ class TensorPool;
 }
 
 namespace halyard::ipc {
+
+inline constexpr std::uint32_t max_pixels_per_side = 65535;
 
 /// A tensor of `pool`, or of the default pool if it is null. A tensor without elements is allowed
 /// and also gets a slot. Errors: those of default_pool() and TensorPool::alloc().

@@ -14,8 +14,8 @@ namespace halyard {
 namespace {
 
 // In the order of PointDatatype, which begins at 1.
-constexpr std::array<DType, 8> dtypes = {DType::i8,  DType::u8,  DType::i16, DType::u16,
-                                         DType::i32, DType::u32, DType::f32, DType::f64};
+constexpr std::array<DType, 8> field_dtypes = {DType::i8,  DType::u8,  DType::i16, DType::u16,
+                                               DType::i32, DType::u32, DType::f32, DType::f64};
 
 bool is_zero(const PointField& field) noexcept {
   const auto* const bytes = reinterpret_cast<const unsigned char*>(&field);
@@ -46,14 +46,14 @@ const char* fault_of(const PointField& field) noexcept {
 
 std::optional<DType> dtype_from(PointDatatype datatype) noexcept {
   const auto code = static_cast<std::size_t>(datatype);
-  if (code == 0 || code > dtypes.size()) return std::nullopt;
-  return dtypes[code - 1];
+  if (code == 0 || code > field_dtypes.size()) return std::nullopt;
+  return field_dtypes[code - 1];
 }
 
 std::optional<PointDatatype> point_datatype_from(DType dtype) noexcept {
-  const auto* const found = std::find(dtypes.begin(), dtypes.end(), dtype);
-  if (found == dtypes.end()) return std::nullopt;
-  return static_cast<PointDatatype>(found - dtypes.begin() + 1);
+  const auto* const found = std::find(field_dtypes.begin(), field_dtypes.end(), dtype);
+  if (found == field_dtypes.end()) return std::nullopt;
+  return static_cast<PointDatatype>(found - field_dtypes.begin() + 1);
 }
 
 Result<PointField> PointField::create(std::string_view name, std::uint32_t offset,

@@ -13,7 +13,6 @@
 namespace halyard::ipc {
 namespace {
 
-constexpr std::uint32_t max_slots = 1U << 20U;
 constexpr std::uint64_t page = 4096;
 
 Status check(const Arena::Config& config) {

@@ -25,6 +25,8 @@
 
 namespace halyard::ipc {
 
+inline constexpr std::uint32_t max_slots = 1U << 20U;
+
 /// The beginning of the memory that other processes map to see an arena's state. One record per
 /// slot follows it. The offsets are documented in docs/shared-memory.md.
 struct ArenaHeader {

@@ -30,7 +30,7 @@ struct Pools {
   std::mutex default_mutex;
   std::shared_ptr<TensorPool> default_pool;
 };
-constinit PerProcess<Pools> this_process;
+constinit PerProcess<Pools> process_pools;
 
 constexpr std::uint32_t max_slot =
     0xFFFFFF;  // the lower bits of a slot_id; the upper 8 bits are the part's index
@@ -74,7 +74,7 @@ TensorPool::~TensorPool() = default;
 
 Result<std::shared_ptr<TensorPool>> TensorPool::find(std::uint32_t id,
                                                      const TensorPoolConfig* wanted) {
-  Pools& known = this_process.get();
+  Pools& known = process_pools.get();
   const std::lock_guard lock(known.mutex);
   // Checks the limits, even if the pool is open here.
   HALYARD_TRY(auto part, PoolPart::get(id, wanted));
@@ -89,7 +89,7 @@ Result<std::shared_ptr<TensorPool>> TensorPool::find(std::uint32_t id,
 }
 
 std::shared_ptr<TensorPool> TensorPool::opened(std::uint32_t id) {
-  Pools& known = this_process.get();
+  Pools& known = process_pools.get();
   const std::lock_guard lock(known.mutex);
   const auto found = known.pools.find(id);
   return found != known.pools.end() ? found->second.lock() : nullptr;
@@ -313,7 +313,7 @@ Result<TensorHandle> TensorPool::alloc_frame(std::chrono::nanoseconds timeout) {
 }
 
 Result<std::shared_ptr<TensorPool>> default_pool() {
-  Pools& known = this_process.get();
+  Pools& known = process_pools.get();
   const std::lock_guard lock(known.default_mutex);
   while (!known.default_pool) {
     HALYARD_TRY(const auto id, random_value<std::uint32_t>());

@@ -7,12 +7,11 @@
 #include <cstring>
 
 #include "base/text/format_error.h"
+#include "ipc/pool/arena.h"
 #include "ipc/pool/loans.h"
 
 namespace halyard::ipc {
 namespace {
-
-constexpr std::uint32_t max_slots = 1U << 20U;
 
 template <class IsHeld>
 Holding count(const Arena& arena, const IsHeld& is_held) noexcept {

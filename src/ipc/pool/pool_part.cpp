@@ -19,7 +19,7 @@ struct Parts {
   std::mutex mutex;
   std::map<std::uint32_t, std::weak_ptr<PoolPart>> parts;
 };
-constinit PerProcess<Parts> this_process;
+constinit PerProcess<Parts> process_parts;
 
 std::string to_text(const TensorPoolConfig& config) {
   std::string text = fmt::format("pool_size {}\nmax_slots {}\nslot_alignment {}\n",
@@ -114,7 +114,7 @@ Result<TensorPoolConfig> read_pool(const std::string& text) {
 }
 
 Result<std::shared_ptr<PoolPart>> PoolPart::get(std::uint32_t id, const TensorPoolConfig* wanted) {
-  Parts& known = this_process.get();
+  Parts& known = process_parts.get();
   const std::lock_guard lock(known.mutex);
   std::erase_if(known.parts, [](const auto& entry) { return entry.second.expired(); });
   if (auto part = known.parts[id].lock()) {
@@ -127,7 +127,7 @@ Result<std::shared_ptr<PoolPart>> PoolPart::get(std::uint32_t id, const TensorPo
 }
 
 Result<std::shared_ptr<PoolPart>> PoolPart::find(std::uint64_t arena_id) {
-  Parts& known = this_process.get();
+  Parts& known = process_parts.get();
   const std::lock_guard lock(known.mutex);
   for (const auto& [id, place] : known.parts) {
     if (auto part = place.lock(); part && part->identity().arena_id == arena_id) return part;

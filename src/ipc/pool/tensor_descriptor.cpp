@@ -23,7 +23,7 @@ constexpr std::array<DeviceRow, 5> devices = {
     {{"cpu", 1}, {"cuda", 2}, {"cuda_host", 3}, {"cuda_managed", 13}, {"dma_buf", 1}}};
 
 // The element type of each code of a descriptor.
-constexpr std::array<DType, 13> dtypes = {
+constexpr std::array<DType, 13> descriptor_dtypes = {
     DType::f32, DType::f64, DType::f16, DType::bf16, DType::i8,  DType::i16,    DType::i32,
     DType::i64, DType::u8,  DType::u16, DType::u32,  DType::u64, DType::boolean};
 
@@ -108,13 +108,13 @@ std::span<const std::uint64_t> TensorDescriptor::shape() const noexcept {
 }
 
 std::optional<DType> TensorDescriptor::dtype() const noexcept {
-  if (dtype_code >= dtypes.size()) return std::nullopt;
-  return dtypes[dtype_code];
+  if (dtype_code >= descriptor_dtypes.size()) return std::nullopt;
+  return descriptor_dtypes[dtype_code];
 }
 
 void TensorDescriptor::set_dtype(DType dtype) noexcept {
-  const auto* const found = std::find(dtypes.begin(), dtypes.end(), dtype);
-  dtype_code = static_cast<std::uint8_t>(found - dtypes.begin());
+  const auto* const found = std::find(descriptor_dtypes.begin(), descriptor_dtypes.end(), dtype);
+  dtype_code = static_cast<std::uint8_t>(found - descriptor_dtypes.begin());
 }
 
 std::optional<Device> TensorDescriptor::device() const noexcept {

@@ -20,7 +20,7 @@ namespace {
 
 using ort::error_of;
 
-constexpr char cannot_prepare[] = "engine cannot prepare the model";
+constexpr char ort_cannot_prepare[] = "engine cannot prepare the model";
 constexpr std::string_view suffix = "ExecutionProvider";
 
 /// Names of providers without "ExecutionProvider": CPU, CUDA, Tensorrt.
@@ -151,11 +151,11 @@ class OrtRuntime final : public Runtime {
     const ort::Api& api = library_.api;
     ort::Owned<ort::SessionOptions> session(api.release_session_options);
     if (auto* bad = api.create_session_options(session.out()))
-      return error_of(api, bad, Errc::device, cannot_prepare);
+      return error_of(api, bad, Errc::device, ort_cannot_prepare);
     if (options.threads != 0) {
       const int threads = static_cast<int>(std::min(options.threads, 1024U));
       if (auto* bad = api.set_intra_op_threads(session.get(), threads))
-        return error_of(api, bad, Errc::device, cannot_prepare);
+        return error_of(api, bad, Errc::device, ort_cannot_prepare);
     }
     HALYARD_RETURN_IF_ERROR(add_device(api, session.get(), options));
     auto prepared = std::make_shared<ort::Prepared>(library_);

@@ -14,7 +14,7 @@
 namespace halyard::model::ort {
 namespace {
 
-constexpr char cannot_run[] = "inference failed";
+constexpr char ort_cannot_run[] = "inference failed";
 
 /// Memory of an output, aligned for vectors.
 Result<std::shared_ptr<Buffer>> memory_of(const Shape& shape) {
@@ -42,9 +42,9 @@ class OrtRequest final : public RuntimeRequest {
 
   halyard::Status create() {
     if (auto* bad = api_.create_binding(prepared_->session.get(), binding_.out()))
-      return error_of(api_, bad, Errc::device, cannot_run);
+      return error_of(api_, bad, Errc::device, ort_cannot_run);
     if (auto* bad = api_.create_run_options(options_.out()))
-      return error_of(api_, bad, Errc::device, cannot_run);
+      return error_of(api_, bad, Errc::device, ort_cannot_run);
     return {};
   }
 
@@ -52,7 +52,7 @@ class OrtRequest final : public RuntimeRequest {
                        std::span<const PortMemory> outputs) override {
     is_cancelled_ = false;
     if (auto* bad = api_.unset_terminate(options_.get()))
-      return error_of(api_, bad, Errc::device, cannot_run);
+      return error_of(api_, bad, Errc::device, ort_cannot_run);
     for (std::size_t i = 0; i < inputs.size(); ++i)
       HALYARD_RETURN_IF_ERROR(
           bind_one(prepared_->inputs[i], inputs[i], inputs_[i], api_.bind_input));
@@ -70,12 +70,12 @@ class OrtRequest final : public RuntimeRequest {
   halyard::Status run() override {
     auto* const bad = api_.run_bound(prepared_->session.get(), options_.get(), binding_.get());
     if (bad == nullptr) return {};
-    Error error = error_of(api_, bad, Errc::device, cannot_run);
+    Error error = error_of(api_, bad, Errc::device, ort_cannot_run);
     if (!is_cancelled_) return error;
     return make_error(Errc::cancelled, "run: was cancelled");
   }
 
-  halyard::Status start(Done) override { return make_error(Errc::unsupported, cannot_run); }
+  halyard::Status start(Done) override { return make_error(Errc::unsupported, ort_cannot_run); }
   halyard::Status wait() override { return {}; }
 
   void cancel() noexcept override {
@@ -118,10 +118,10 @@ class OrtRequest final : public RuntimeRequest {
     if (auto* bad =
             api_.create_tensor(prepared_->library->memory, memory.data, memory.size_bytes,
                                shape.extents.data(), shape.extents.size(), shape.type, value.out()))
-      return error_of(api_, bad, Errc::device, cannot_run);
+      return error_of(api_, bad, Errc::device, ort_cannot_run);
     // The binding keeps the value's content, not the value.
     if (auto* bad = bind(binding_.get(), shape.name.c_str(), value.get()))
-      return error_of(api_, bad, Errc::device, cannot_run);
+      return error_of(api_, bad, Errc::device, ort_cannot_run);
     bound = {memory.data, memory.size_bytes};
     return {};
   }
@@ -172,7 +172,7 @@ class Zeros {
       if (auto* bad = api.create_tensor(prepared_.library->memory, map.writable_bytes().data(),
                                         buffer->size_bytes(), shape.extents.data(),
                                         shape.extents.size(), shape.type, &value))
-        return error_of(api, bad, Errc::device, cannot_run);
+        return error_of(api, bad, Errc::device, ort_cannot_run);
       values_.push_back(value);
       maps_.push_back(std::move(map));
     }
@@ -203,7 +203,7 @@ halyard::Status find_output_shapes(Prepared& prepared) {
   std::vector<Value*> results(out.size(), nullptr);
   if (auto* bad = api.run(prepared.session.get(), nullptr, in.data(), zeros.values().data(),
                           in.size(), out.data(), out.size(), results.data()))
-    return error_of(api, bad, Errc::device, cannot_run);
+    return error_of(api, bad, Errc::device, ort_cannot_run);
   halyard::Status status;
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (status && prepared.outputs[i].is_tensor) {

@@ -17,7 +17,7 @@ namespace halyard::model {
 namespace {
 
 /// Lists are cut here: a plugin that never ends one must not hang the program.
-constexpr std::size_t max_entries = 4096;
+constexpr std::size_t max_plugin_entries = 4096;
 
 std::string text_or_empty(const char* text) {
   return text == nullptr ? std::string() : std::string(text);
@@ -58,7 +58,7 @@ class PluginNetwork final : public Network {
   Metadata metadata() const override {
     Metadata metadata;
     const auto& table = model_->table;
-    for (std::size_t i = 0; table.metadata != nullptr && i < max_entries; ++i) {
+    for (std::size_t i = 0; table.metadata != nullptr && i < max_plugin_entries; ++i) {
       const char* key = nullptr;
       const char* value = nullptr;
       if (table.metadata(model_->model, i, &key, &value) != HAL_ENGINE_OK) break;
@@ -92,7 +92,7 @@ class PluginNetwork final : public Network {
   Result<std::vector<Port>> listed(int (*port_at)(hal_engine_model*, std::size_t,
                                                   hal_engine_port*)) const {
     std::vector<Port> ports;
-    for (std::size_t i = 0; i < max_entries; ++i) {
+    for (std::size_t i = 0; i < max_plugin_entries; ++i) {
       hal_engine_port from{};
       from.size = sizeof from;
       if (port_at(model_->model, i, &from) != HAL_ENGINE_OK) break;
@@ -113,7 +113,7 @@ class PluginRuntime final : public Runtime {
 
   Result<std::vector<std::string>> devices() const override {
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < max_entries; ++i) {
+    for (std::size_t i = 0; i < max_plugin_entries; ++i) {
       const char* name = nullptr;
       if (table_.device(i, &name) != HAL_ENGINE_OK) break;
       names.push_back(text_or_empty(name));

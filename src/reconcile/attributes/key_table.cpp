@@ -224,7 +224,7 @@ constexpr NamedValue heaps[] = {
     {"pbo", bit(Heap::pbo)},
     {"dmabuf.protected", bit(Heap::dmabuf_protected)},
     {"dmabuf.*", bit(Heap::dmabuf_system) | bit(Heap::dmabuf_cma) | bit(Heap::dmabuf_uncached)}};
-constexpr NamedValue engines[] = {
+constexpr NamedValue engine_values[] = {
     {"cpu", 1U << 0},        {"cpu.simd16", 1U << 1},   {"cpu.simd32", 1U << 2},
     {"cpu.simd64", 1U << 3}, {"gl.pbo", 1U << 4},       {"egl.dmabuf", 1U << 5},
     {"nxp.g2d", 1U << 6},    {"v4l2.capture", 1U << 7}, {"dla", 1U << 8},
@@ -296,7 +296,7 @@ std::span<const NamedValue> names_of(Key key) noexcept {
     case Key::heaps:
       return heaps;
     case Key::engines:
-      return engines;
+      return engine_values;
     case Key::attach:
       return attaches;
     case Key::pad_fill:
@@ -321,13 +321,14 @@ std::uint64_t all_bits(Key key) noexcept {
 
 const Attribute& engine_attribute(std::string_view engine) noexcept {
   static const auto said = [] {
-    std::array<Attribute, std::size(engines)> all{};
+    std::array<Attribute, std::size(engine_values)> all{};
     for (std::size_t k = 0; k < all.size(); ++k)
-      all[k] = {Key::engines, 0, {engines[k].value, 0}, {}};
+      all[k] = {Key::engines, 0, {engine_values[k].value, 0}, {}};
     return all;
   }();
-  const auto found = std::ranges::find(engines, engine, &NamedValue::name);
-  return found == std::end(engines) ? said.back() : said[static_cast<std::size_t>(found - engines)];
+  const auto found = std::ranges::find(engine_values, engine, &NamedValue::name);
+  return found == std::end(engine_values) ? said.back()
+                                          : said[static_cast<std::size_t>(found - engine_values)];
 }
 
 }  // namespace halyard

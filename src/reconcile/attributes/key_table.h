@@ -15,6 +15,8 @@ namespace halyard {
 
 inline constexpr std::size_t max_axes = 8;
 inline constexpr std::size_t max_planes = 3;
+inline constexpr std::uint64_t max_multiple = std::uint64_t{1} << 31;
+inline constexpr std::uint64_t max_size = (std::uint64_t{1} << 63) - 1;
 
 /// Number of slots of all keys. Slots are numbered in the order of the table.
 inline constexpr std::size_t slot_count = 89;

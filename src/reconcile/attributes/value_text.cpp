@@ -16,7 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t max_multiple = std::uint64_t{1} << 31;
 constexpr std::uint64_t max_bytes = (std::uint64_t{1} << 63) - 1;
 constexpr std::uint64_t max_extent = 0xFFFFFFFF;
 

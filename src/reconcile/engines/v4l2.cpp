@@ -23,8 +23,8 @@ struct Answer {
   std::uint64_t min_buffers = 0;  ///< 0: unknown
 };
 
-constexpr std::uint64_t dma_heaps = bit(Heap::dmabuf_system) | bit(Heap::dmabuf_cma) |
-                                    bit(Heap::dmabuf_uncached) | bit(Heap::udmabuf);
+constexpr std::uint64_t capture_heaps = bit(Heap::dmabuf_system) | bit(Heap::dmabuf_cma) |
+                                        bit(Heap::dmabuf_uncached) | bit(Heap::udmabuf);
 
 int try_ioctl(int fd, unsigned long request, void* argument) {
   int result = 0;
@@ -39,7 +39,7 @@ class V4l2 : public TableEngine {
   using TableEngine::TableEngine;
   /// The driver writes whole rows including their padding; chroma strides follow from luma.
   Status fill(const BufferRequest&, AttributeList& list) const override {
-    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::heaps, bit(Heap::v4l2_mmap) | dma_heaps));
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::heaps, bit(Heap::v4l2_mmap) | capture_heaps));
     HALYARD_RETURN_IF_ERROR(set_fact(list, Key::attach, static_cast<std::uint64_t>(Attach::dma)));
     HALYARD_RETURN_IF_ERROR(set_fact(list, Key::pad_clobber, 1));
     HALYARD_RETURN_IF_ERROR(set_fact(list, Key::chroma_derived, 1));
@@ -75,7 +75,7 @@ std::uint64_t memory_of(const Fd& camera, std::uint32_t type) {
   if (try_ioctl(camera.get(), VIDIOC_CREATE_BUFS, &request) != 0) return 0;
   std::uint64_t heaps = 0;
   if ((request.capabilities & V4L2_BUF_CAP_SUPPORTS_MMAP) != 0) heaps |= bit(Heap::v4l2_mmap);
-  if ((request.capabilities & V4L2_BUF_CAP_SUPPORTS_DMABUF) != 0) heaps |= dma_heaps;
+  if ((request.capabilities & V4L2_BUF_CAP_SUPPORTS_DMABUF) != 0) heaps |= capture_heaps;
   return heaps;
 }
 

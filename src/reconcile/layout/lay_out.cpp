@@ -13,7 +13,6 @@ namespace halyard {
 namespace {
 
 constexpr std::uint64_t unlimited = ~std::uint64_t{0};
-constexpr std::uint64_t max_size = (std::uint64_t{1} << 63) - 1;
 
 /// The constraints of a row stride, and the slots that reports name.
 struct RowRule {

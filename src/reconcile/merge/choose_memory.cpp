@@ -16,7 +16,6 @@ namespace halyard {
 namespace {
 
 constexpr std::uint64_t page = 4096;
-constexpr std::uint64_t max_size = (std::uint64_t{1} << 63) - 1;
 constexpr std::uint64_t max_count = 0xFFFFFFFF;
 
 constexpr std::uint64_t private_heaps = bit(Heap::heap) | bit(Heap::pbo);
@@ -26,7 +25,7 @@ constexpr std::uint64_t contiguous_heaps = bit(Heap::dmabuf_cma) | protected_hea
 /// Heaps of DMA-BUFs that the CPU caches.
 constexpr std::uint64_t cached_dma_heaps =
     bit(Heap::udmabuf) | bit(Heap::dmabuf_system) | bit(Heap::dmabuf_cma) | bit(Heap::v4l2_mmap);
-constexpr auto address_only = static_cast<std::uint64_t>(Attach::address_only);
+constexpr auto by_address_only = static_cast<std::uint64_t>(Attach::address_only);
 
 class MemoryChoice {
  public:
@@ -41,7 +40,7 @@ class MemoryChoice {
       const PartyValues& party = merged.parties[p];
       has_cpu_ |= party.cpu != 0;
       has_device_ |= party.attach != static_cast<std::uint64_t>(Attach::cpu);
-      has_address_only_ |= party.attach == address_only;
+      has_address_only_ |= party.attach == by_address_only;
     }
   }
   void run() {

@@ -97,7 +97,6 @@ std::vector<bool> smallest_failing(const FactSet& set, const Failure& failure) {
 /// that are legal for all parties. The numbers of the minimal set alone would describe a smaller
 /// buffer.
 Failure with_all(Failure minimum, const std::vector<Failure>& all) {
-  constexpr std::uint64_t max_size = (std::uint64_t{1} << 63) - 1;
   const auto same =
       std::ranges::find_if(all, [&](const Failure& f) { return same_kind(f, minimum); });
   if (same == all.end()) return minimum;

@@ -9,7 +9,6 @@ namespace halyard {
 
 namespace {
 
-constexpr std::uint64_t max_multiple = std::uint64_t{1} << 31;
 constexpr std::uint64_t pad_value = 3;
 
 void merge_equal(MergedValue& into, AttributeValue value) noexcept {

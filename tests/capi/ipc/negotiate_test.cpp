@@ -19,7 +19,7 @@ using Reconciled = Owned<hal_reconciled>;
 using Buffer = Owned<hal_buffer>;
 using Operation = Owned<hal_operation>;
 using Text = Owned<char>;
-using Bytes = Owned<std::uint8_t>;
+using OwnedBytes = Owned<std::uint8_t>;
 
 Attrs list(const char* party) {
   Attrs attrs(hal_attrs_new(party));
@@ -189,7 +189,7 @@ TEST_F(CapiNegotiate, gives_buffers_to_other_processes) {
   EXPECT_DONE(hal_buffer_unlock(buffer));
   std::size_t size = 0;
   int fd = -1;
-  const Bytes bytes(hal_buffer_export(buffer, "app", &size, &fd));
+  const OwnedBytes bytes(hal_buffer_export(buffer, "app", &size, &fd));
   ASSERT_NE(bytes, nullptr) << hal_last_error();
   ASSERT_GE(fd, 0);
   const Attrs demanding = network(4096);
@@ -210,7 +210,7 @@ TEST_F(CapiNegotiate, gives_buffers_to_other_processes) {
 TEST_F(CapiNegotiate, gives_lists_to_other_processes) {
   hal_attrs* lists[] = {first, second};
   std::size_t size = 0;
-  const Bytes bytes(hal_attrs_encode(lists, 2, &size));
+  const OwnedBytes bytes(hal_attrs_encode(lists, 2, &size));
   ASSERT_NE(bytes, nullptr) << hal_last_error();
   hal_attrs* out[2] = {};
   EXPECT_ERRNO(-1, ENOSPC, hal_attrs_decode(bytes, size, out, 1));

@@ -19,12 +19,9 @@ namespace {
 
 using namespace halyard::test;
 
-using OwnedPipeline = Owned<hal_pipeline>;
-using OwnedFrame = Owned<hal_pipeline_frame>;
-
-const std::string clip = HALYARD_SOURCE_DIR "/examples/harbour/clip";
-const std::string photo = clip + "/frame_0000.jpg";
-const std::string network = HALYARD_SOURCE_DIR "/examples/harbour/harbour.onnx";
+const std::string sink_clip = HALYARD_SOURCE_DIR "/examples/harbour/clip";
+const std::string photo = sink_clip + "/frame_0000.jpg";
+const std::string sink_network = HALYARD_SOURCE_DIR "/examples/harbour/harbour.onnx";
 
 std::string text_of(const std::string& path) {
   const auto bytes = halyard::read_file(path).value();
@@ -88,7 +85,7 @@ TEST(CapiPipelineSinks, all_of_them_get_what_was_found) {
   auto found = halyard::Topic<halyard::DetectionMessage>::create("sinks-all/detections").value();
   const OwnedPipeline pipeline(hal_pipeline_new(nullptr));
   ASSERT_EQ(hal_pipeline_add_source(pipeline, photo.c_str()), 0);
-  ASSERT_EQ(hal_pipeline_add_model(pipeline, network.c_str()), 0) << hal_last_error();
+  ASSERT_EQ(hal_pipeline_add_model(pipeline, sink_network.c_str()), 0) << hal_last_error();
   ASSERT_EQ(hal_pipeline_add_drawing(pipeline, 0.5F), 0) << hal_last_error();
   ASSERT_EQ(hal_pipeline_add_json_lines(pipeline, (folder / "seen.jsonl").c_str()), 0);
   ASSERT_EQ(hal_pipeline_add_topic(pipeline, "sinks-all"), 0) << hal_last_error();

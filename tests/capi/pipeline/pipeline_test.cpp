@@ -22,8 +22,6 @@ using namespace halyard::test;
 
 const std::string clip = HALYARD_SOURCE_DIR "/examples/harbour/clip";
 const std::string network = HALYARD_SOURCE_DIR "/examples/harbour/harbour.onnx";
-using OwnedPipeline = Owned<hal_pipeline>;
-using OwnedFrame = Owned<hal_pipeline_frame>;
 
 hal_tensor* grey(std::uint8_t value) {
   hal_tensor* image =

@@ -28,31 +28,31 @@ std::string name_of(const ModelDescription& description) {
   return found ? std::string(to_string(*found)) : found.error().message();
 }
 
-const OutputDescription whole = output(detection, {1, 116, 8400});
+const OutputDescription whole_detection = output(detection, {1, 116, 8400});
 const OutputDescription rows = output(detection, {1, 300, 6});
 const OutputDescription protos = output(prototypes, {1, 160, 160, 32});
 const OutputDescription coefs = output(mask_coefficients, {1, 32, 8400});
-const OutputDescription split_boxes = output(boxes, {1, 4, 8400});
+const OutputDescription lone_boxes = output(boxes, {1, 4, 8400});
 const OutputDescription split_scores = output(scores, {1, 80, 8400});
 const OutputDescription split_classes = output(classes, {1, 1, 8400});
 
 TEST(Arrangement, of_yolo_follows_the_roles) {
-  EXPECT_EQ(name_of(of({whole})), "yolo_det");
-  EXPECT_EQ(name_of(of({whole, protos})), "yolo_seg_det");
-  EXPECT_EQ(name_of(of({protos, whole, coefs})), "yolo_seg_det_2way");
-  EXPECT_EQ(name_of(of({split_boxes, split_scores})), "yolo_split_det");
-  EXPECT_EQ(name_of(of({split_boxes, split_scores, coefs, protos})), "yolo_split_seg_det");
-  EXPECT_EQ(name_of(of({split_boxes, split_scores, split_classes})), "yolo_split_end_to_end_det");
-  EXPECT_EQ(name_of(of({split_boxes, split_scores, split_classes, coefs, protos})),
+  EXPECT_EQ(name_of(of({whole_detection})), "yolo_det");
+  EXPECT_EQ(name_of(of({whole_detection, protos})), "yolo_seg_det");
+  EXPECT_EQ(name_of(of({protos, whole_detection, coefs})), "yolo_seg_det_2way");
+  EXPECT_EQ(name_of(of({lone_boxes, split_scores})), "yolo_split_det");
+  EXPECT_EQ(name_of(of({lone_boxes, split_scores, coefs, protos})), "yolo_split_seg_det");
+  EXPECT_EQ(name_of(of({lone_boxes, split_scores, split_classes})), "yolo_split_end_to_end_det");
+  EXPECT_EQ(name_of(of({lone_boxes, split_scores, split_classes, coefs, protos})),
             "yolo_split_end_to_end_seg_det");
-  EXPECT_EQ(name_of(of({split_boxes, split_scores, output(objectness, {1, 1, 8400})})),
+  EXPECT_EQ(name_of(of({lone_boxes, split_scores, output(objectness, {1, 1, 8400})})),
             "yolo_split_det");
-  EXPECT_EQ(name_of(of({split_boxes, split_scores, output(keypoints, {1, 51, 8400})})),
+  EXPECT_EQ(name_of(of({lone_boxes, split_scores, output(keypoints, {1, 51, 8400})})),
             "yolo_split_pose_det");
-  EXPECT_EQ(name_of(of({split_boxes, split_scores, output(angles, {1, 1, 8400})})),
+  EXPECT_EQ(name_of(of({lone_boxes, split_scores, output(angles, {1, 1, 8400})})),
             "yolo_split_obb_det");
   EXPECT_EQ(name_of(of({output(classification, {1, 1000})})), "classifier");
-  EXPECT_EQ(name_of(of({output(auxiliary, {1, 9}), whole})), "yolo_det");
+  EXPECT_EQ(name_of(of({output(auxiliary, {1, 9}), whole_detection})), "yolo_det");
   auto grid = output(detection, {1, 80, 80, 255});
   grid.anchors = {{0.1F, 0.1F}};
   EXPECT_EQ(name_of(of({grid, grid})), "yolo_anchor_det");
@@ -72,7 +72,7 @@ TEST(Arrangement, of_yolo_knows_what_stands_behind_the_scores) {
 }
 
 TEST(Arrangement, of_levels_has_names_of_its_own) {
-  auto levels = split_boxes;
+  auto levels = lone_boxes;
   levels.parts = {{.name = "b8", .role = boxes, .shape = {1, 80, 80, 64}, .stride = Stride{8, 8}}};
   EXPECT_EQ(name_of(of({levels, split_scores})), "yolo_per_scale_det");
   EXPECT_EQ(name_of(of({levels, split_scores}, "yolo26")), "yolo_per_scale_det");
@@ -100,7 +100,7 @@ TEST(Arrangement, of_final_rows_follows_version_then_names_then_shape) {
   EXPECT_EQ(name_of(of({output(detection, {1, 8400, 6})})), "yolo_det") << "too many rows";
   named.shape = {1, 8400, 84};
   EXPECT_EQ(name_of(of({named})), "yolo_det") << "no rows of 6";
-  expect_wrong(arrangement_of(of({whole}, "yolo26")),
+  expect_wrong(arrangement_of(of({whole_detection}, "yolo26")),
                "[1, 116, 8400], no axis of 6 features; set decoder_version to yolo11");
 }
 
@@ -156,12 +156,15 @@ TEST(Arrangement, of_other_families_is_named_after_them) {
 TEST(Arrangement, refuses_what_does_not_go_together) {
   expect_wrong(arrangement_of(of({})), "no output to decode: 0 outputs");
   expect_wrong(arrangement_of(of({output(auxiliary, {1})})), "1 outputs, all auxiliary");
-  expect_wrong(arrangement_of(of({whole, output(segmentation, {1, 9, 9, 3}, Family::modelpack)})),
-               "one family of networks: outputs[1].decoder: modelpack, outputs[0] is ultralytics");
-  expect_refusal(arrangement_of(of({split_boxes})), Errc::unsupported,
+  expect_wrong(
+      arrangement_of(of({whole_detection, output(segmentation, {1, 9, 9, 3}, Family::modelpack)})),
+      "one family of networks: outputs[1].decoder: modelpack, outputs[0] is ultralytics");
+  expect_refusal(arrangement_of(of({lone_boxes})), Errc::unsupported,
                  "decoder ultralytics: boxes [1, 4, 8400]; known: boxes and scores");
-  expect_refusal(arrangement_of(of({whole, whole})), Errc::unsupported, "one detection");
-  expect_refusal(arrangement_of(of({whole, coefs})), Errc::unsupported, "detection, protos");
+  expect_refusal(arrangement_of(of({whole_detection, whole_detection})), Errc::unsupported,
+                 "one detection");
+  expect_refusal(arrangement_of(of({whole_detection, coefs})), Errc::unsupported,
+                 "detection, protos");
   expect_refusal(arrangement_of(of({output(segmentation, {1, 9, 9, 3})})), Errc::unsupported,
                  "segmentation");
 }

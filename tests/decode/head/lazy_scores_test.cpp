@@ -11,24 +11,24 @@
 #include "decode/head/box_coding.h"
 #include "decode/tensors.h"
 #include "heads.h"
+#include "support/special_values.h"
 
 namespace halyard::test {
 namespace {
 
-constexpr std::size_t boxes = 400, classes = 6;
-constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr std::size_t lazy_boxes = 400, lazy_classes = 6;
 
 // [boxes, features] of logits; a background comes first, and in each third box one class alone has
 // a share beside it. A few are not finite.
 std::vector<float> any_logits(std::size_t features, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal(0, 2);
-  std::vector<float> out(boxes * features);
+  std::vector<float> out(lazy_boxes * features);
   for (std::size_t i = 0; i < out.size(); ++i) {
     const std::size_t feature = i % features;
     out[i] = normal(random);
-    if (features > classes && feature == 0) out[i] += 3;
-    if (features > classes && feature > 1 && i / features % 3 == 0) out[i] -= 60;
+    if (features > lazy_classes && feature == 0) out[i] += 3;
+    if (features > lazy_classes && feature > 1 && i / features % 3 == 0) out[i] -= 60;
     const auto which = random() % 400;
     if (which < 4) out[i] = std::array{infinity, -infinity, std::nanf(""), 90.0F}[which];
   }
@@ -36,11 +36,11 @@ std::vector<float> any_logits(std::size_t features, unsigned seed) {
 }
 
 ModelDescription head_of(std::size_t features, Activation activation) {
-  auto out = model_of({64, 64}, {output_of(OutputRole::boxes, {1, boxes, 4}),
-                                 output_of(OutputRole::scores, {1, boxes, features})});
+  auto out = model_of({64, 64}, {output_of(OutputRole::boxes, {1, lazy_boxes, 4}),
+                                 output_of(OutputRole::scores, {1, lazy_boxes, features})});
   out.outputs[0].encoding = BoxEncoding::corners;
   out.outputs[1].activation = activation;
-  if (features > classes) out.outputs[0].family = out.outputs[1].family = Family::ssd;
+  if (features > lazy_classes) out.outputs[0].family = out.outputs[1].family = Family::ssd;
   for (OutputDescription& output : out.outputs)
     output.axes = {AxisName::batch, AxisName::num_boxes, AxisName::num_features};
   return out;
@@ -50,7 +50,7 @@ ModelDescription head_of(std::size_t features, Activation activation) {
 std::vector<float> all_scores(const std::vector<float>& logits, std::size_t features,
                               Activation activation) {
   std::vector<float> out;
-  for (std::size_t b = 0; b < boxes; ++b) {
+  for (std::size_t b = 0; b < lazy_boxes; ++b) {
     std::vector<float> row(logits.begin() + static_cast<std::ptrdiff_t>(b * features),
                            logits.begin() + static_cast<std::ptrdiff_t>((b + 1) * features));
     if (activation == Activation::softmax) {
@@ -59,7 +59,7 @@ std::vector<float> all_scores(const std::vector<float>& logits, std::size_t feat
       for (float& v : row)
         v = 2 * decode::sigmoid(2 * v) - 1;
     }
-    out.insert(out.end(), row.end() - classes, row.end());
+    out.insert(out.end(), row.end() - lazy_classes, row.end());
   }
   return out;
 }
@@ -68,11 +68,11 @@ std::vector<float> all_scores(const std::vector<float>& logits, std::size_t feat
 std::vector<std::tuple<int, int, float>> passing(const std::vector<float>& scores, float threshold,
                                                  bool multi_label) {
   std::vector<std::tuple<int, int, float>> out;
-  for (int b = 0; b < static_cast<int>(boxes); ++b) {
+  for (int b = 0; b < static_cast<int>(lazy_boxes); ++b) {
     bool has_one = false;
-    for (int c = 0; c < static_cast<int>(classes); ++c) {
+    for (int c = 0; c < static_cast<int>(lazy_classes); ++c) {
       const float score =
-          scores[static_cast<std::size_t>(b) * classes + static_cast<std::size_t>(c)];
+          scores[static_cast<std::size_t>(b) * lazy_classes + static_cast<std::size_t>(c)];
       if (!(score >= threshold)) continue;
       if (multi_label || !has_one) {
         out.emplace_back(b, c, score);
@@ -102,10 +102,10 @@ std::size_t expect_as_for_all(std::size_t features, Activation activation, unsig
   const auto logits = any_logits(features, seed);
   const auto scores = all_scores(logits, features, activation);
   std::vector<float> corners;
-  for (std::size_t i = 0; i < boxes; ++i)
+  for (std::size_t i = 0; i < lazy_boxes; ++i)
     corners.insert(corners.end(), {1, 1, 9, 9});
-  const std::vector<Tensor> tensors{tensor_of<float>({1, boxes, 4}, corners),
-                                    tensor_of<float>({1, boxes, features}, logits)};
+  const std::vector<Tensor> tensors{tensor_of<float>({1, lazy_boxes, 4}, corners),
+                                    tensor_of<float>({1, lazy_boxes, features}, logits)};
   std::size_t found = 0;
   for (const bool multi_label : {false, true}) {
     for (const float threshold : thresholds_of(scores)) {
@@ -128,16 +128,16 @@ std::size_t expect_as_for_all(std::size_t features, Activation activation, unsig
 
 TEST(LazyScores, of_softmax_with_a_background_are_those_of_all_boxes) {
   for (unsigned seed = 0; seed < 2; ++seed)
-    EXPECT_GT(expect_as_for_all(classes + 1, Activation::softmax, seed), 1000U);
+    EXPECT_GT(expect_as_for_all(lazy_classes + 1, Activation::softmax, seed), 1000U);
 }
 
 TEST(LazyScores, of_softmax_without_a_background_are_those_of_all_boxes) {
-  EXPECT_GT(expect_as_for_all(classes, Activation::softmax, 1), 1000U);
+  EXPECT_GT(expect_as_for_all(lazy_classes, Activation::softmax, 1), 1000U);
 }
 
 TEST(LazyScores, of_tanh_are_those_of_all_boxes) {
   for (unsigned seed = 0; seed < 2; ++seed)
-    EXPECT_GT(expect_as_for_all(classes, Activation::tanh, seed), 1000U);
+    EXPECT_GT(expect_as_for_all(lazy_classes, Activation::tanh, seed), 1000U);
 }
 
 }  // namespace

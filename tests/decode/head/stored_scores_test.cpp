@@ -14,10 +14,10 @@ namespace halyard {
 namespace {
 
 using Shape = std::vector<std::size_t>;
-constexpr std::size_t boxes = 150;
-constexpr std::size_t classes = 21;
+constexpr std::size_t stored_boxes = 150;
+constexpr std::size_t stored_classes = 21;
 
-struct Case {
+struct StoredCase {
   DType dtype = DType::f32;
   bool per_channel = false;
   bool boxes_first = false;
@@ -27,14 +27,14 @@ struct Case {
   float threshold = 0;
 };
 
-struct Head {
+struct StoredHead {
   Tensor tensor;
   std::vector<float> real;  // [features, boxes]
 };
 
 template <class T>
-Head head_of(const Case& c, std::mt19937& random) {
-  const std::size_t features = 4 + (c.objectness ? 1 : 0) + classes;
+StoredHead head_of(const StoredCase& c, std::mt19937& random) {
+  const std::size_t features = 4 + (c.objectness ? 1 : 0) + stored_classes;
   std::normal_distribution<float> normal(c.logits ? -2.0F : 0.2F, c.logits ? 2.0F : 0.2F);
   Quantization quantization{{}, {}, c.boxes_first ? 2U : 1U};
   for (std::size_t f = 0; f < features; ++f) {
@@ -42,10 +42,10 @@ Head head_of(const Case& c, std::mt19937& random) {
     quantization.zero_point.push_back(static_cast<std::int32_t>(f % 5));
   }
   if (!c.per_channel) quantization = Quantization::per_tensor(c.logits ? 0.05F : 0.005F, 3);
-  std::vector<T> stored(features * boxes);
-  Head out;
+  std::vector<T> stored(features * stored_boxes);
+  StoredHead out;
   for (std::size_t i = 0; i < stored.size(); ++i) {
-    const std::size_t f = i / boxes;
+    const std::size_t f = i / stored_boxes;
     const float value = f < 4 ? 0.25F : normal(random);
     if constexpr (std::is_integral_v<T>) {
       const float scale = quantization.scale_at(f);
@@ -65,10 +65,10 @@ Head head_of(const Case& c, std::mt19937& random) {
     }
   }
   if (c.boxes_first) {
-    out.tensor =
-        test::tensor_of<T>({1, boxes, features}, test::transposed(stored, features, boxes));
+    out.tensor = test::tensor_of<T>({1, stored_boxes, features},
+                                    test::transposed(stored, features, stored_boxes));
   } else {
-    out.tensor = test::tensor_of<T>({1, features, boxes}, stored);
+    out.tensor = test::tensor_of<T>({1, features, stored_boxes}, stored);
   }
   if constexpr (std::is_integral_v<T>) {
     EXPECT_TRUE(out.tensor.set_quantization(quantization));
@@ -77,18 +77,18 @@ Head head_of(const Case& c, std::mt19937& random) {
 }
 
 // Score, class, box: best score first, then as they come.
-std::vector<Detection> expected_of(const Case& c, const std::vector<float>& real) {
+std::vector<Detection> expected_of(const StoredCase& c, const std::vector<float>& real) {
   const auto score_of = [&](std::size_t f, std::size_t box) {
-    const float value = real[f * boxes + box];
+    const float value = real[f * stored_boxes + box];
     return c.logits ? decode::sigmoid(value) : value;
   };
   const std::size_t first = c.objectness ? 5 : 4;
   std::vector<Detection> out;
-  for (std::size_t box = 0; box < boxes; ++box) {
+  for (std::size_t box = 0; box < stored_boxes; ++box) {
     const float factor = c.objectness ? score_of(4, box) : 1;
     if (!(factor >= c.threshold)) continue;
     bool has_one = false;
-    for (std::size_t label = 0; label < classes; ++label) {
+    for (std::size_t label = 0; label < stored_classes; ++label) {
       const float score = score_of(first + label, box) * factor;
       if (!(score >= c.threshold)) continue;
       const Detection found{
@@ -107,8 +107,8 @@ std::vector<Detection> expected_of(const Case& c, const std::vector<float>& real
 }
 
 template <class T>
-std::size_t check(const Case& c, std::mt19937& random) {
-  const Head head = head_of<T>(c, random);
+std::size_t check(const StoredCase& c, std::mt19937& random) {
+  const StoredHead head = head_of<T>(c, random);
   const auto shape = head.tensor.shape();
   ModelDescription description = test::model_of(
       {64, 64}, {test::output_of(OutputRole::detection, {shape.begin(), shape.end()})});
@@ -135,8 +135,8 @@ void check_all() {
   std::size_t candidates = 0;
   for (unsigned bits = 0; bits < 32; ++bits) {
     for (const float threshold : {0.0F, 0.001F, 0.25F, 0.7F}) {
-      const Case c{*dtype_of<T>,    (bits & 1) != 0,  (bits & 2) != 0, (bits & 4) != 0,
-                   (bits & 8) != 0, (bits & 16) != 0, threshold};
+      const StoredCase c{*dtype_of<T>,    (bits & 1) != 0,  (bits & 2) != 0, (bits & 4) != 0,
+                         (bits & 8) != 0, (bits & 16) != 0, threshold};
       if (c.per_channel && !std::is_integral_v<T>) continue;
       SCOPED_TRACE(::testing::Message()
                    << to_string(c.dtype) << " case " << bits << " at " << threshold);
@@ -159,20 +159,22 @@ TEST(StoredScores, give_the_candidates_of_plain_loops_over_real_values) {
 
 TEST(StoredScores, of_minus_infinity_pass_a_threshold_of_zero_whatever_they_are_stored_as) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  auto description =
-      test::model_of({64, 64}, {test::output_of(OutputRole::detection, {1, 4 + classes, boxes})});
+  auto description = test::model_of(
+      {64, 64}, {test::output_of(OutputRole::detection, {1, 4 + stored_classes, stored_boxes})});
   description.outputs[0].activation = Activation::sigmoid;
-  std::vector<float> real((4 + classes) * boxes, -infinity);
-  std::fill_n(real.begin(), 4 * boxes, 0.25F);
+  std::vector<float> real((4 + stored_classes) * stored_boxes, -infinity);
+  std::fill_n(real.begin(), 4 * stored_boxes, 0.25F);
   const DecodeOptions options{.score_threshold = 0, .nms = Nms::none};
   const auto count = [&](const Tensor& tensor) {
     return test::decode_all(description, {tensor}, options).detections.size();
   };
-  EXPECT_EQ(count(test::tensor_of<float>({1, 4 + classes, boxes}, real)), boxes);
+  EXPECT_EQ(count(test::tensor_of<float>({1, 4 + stored_classes, stored_boxes}, real)),
+            stored_boxes);
   std::vector<Half> halves;
   for (const float value : real)
     halves.push_back(test::to_half(value));
-  EXPECT_EQ(count(test::tensor_of<Half>({1, 4 + classes, boxes}, halves)), boxes);
+  EXPECT_EQ(count(test::tensor_of<Half>({1, 4 + stored_classes, stored_boxes}, halves)),
+            stored_boxes);
 }
 
 // The class and score of the one box of a head of two classes, stored as i8.

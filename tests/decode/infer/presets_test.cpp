@@ -14,7 +14,7 @@ namespace {
 
 using Shape = std::vector<std::size_t>;
 
-PresetOptions options_for(std::string_view family) {
+PresetOptions preset_options(std::string_view family) {
   PresetOptions options;
   if (family == "modelpack-split") options.anchors = {{{0.1F, 0.2F}}, {{0.3F, 0.4F}, {0.5F, 0.5F}}};
   return options;
@@ -27,7 +27,7 @@ Shape shape_of(std::string_view family, const PresetOptions& options = {}, std::
 }
 
 std::string arrangement_of_family(std::string_view family) {
-  const auto d = describe_model(family, options_for(family));
+  const auto d = describe_model(family, preset_options(family));
   EXPECT_TRUE(d) << family << ": " << d.error().message();
   const auto found = arrangement_of(*d);
   return found ? std::string(to_string(*found)) : found.error().message();
@@ -92,7 +92,7 @@ TEST(Presets, arrange_as_their_names_say) {
 TEST(Presets, of_boxes_make_decoders) {
   std::size_t count = 0;
   for (const std::string_view family : model_families()) {
-    auto d = describe_model(family, options_for(family));
+    auto d = describe_model(family, preset_options(family));
     ASSERT_TRUE(d) << family << ": " << d.error().message();
     const OutputRole first = d->outputs[0].role;
     if (first == OutputRole::classification || first == OutputRole::segmentation) continue;
@@ -105,7 +105,7 @@ TEST(Presets, of_boxes_make_decoders) {
 
 TEST(Presets, become_documents_and_come_back) {
   for (const std::string_view family : model_families()) {
-    const auto d = describe_model(family, options_for(family));
+    const auto d = describe_model(family, preset_options(family));
     ASSERT_TRUE(d) << family << ": " << d.error().message();
     const auto again = ModelDescription::from_json(d->to_json());
     ASSERT_TRUE(again) << family << ": " << again.error().message();

@@ -7,11 +7,10 @@
 
 #include "mask_frames.h"
 #include "support/result.h"
+#include "support/special_values.h"
 
 namespace halyard::test {
 namespace {
-
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 // One prototype channel of float logits, and one mask with coefficient 1.
 MaskPrototypes plain(std::size_t height, std::size_t width, const std::vector<float>& logits,

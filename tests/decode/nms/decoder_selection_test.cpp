@@ -13,17 +13,17 @@ namespace halyard::test {
 namespace {
 
 constexpr std::size_t anchors = 200;
-constexpr std::size_t classes = 3;
+constexpr std::size_t selected_classes = 3;
 
 Result<Decoder> decoder_with(const DecodeOptions& options) {
-  const TensorSpec spec{"", DType::f32, {1, 4 + classes, anchors}, {}, {}};
+  const TensorSpec spec{"", DType::f32, {1, 4 + selected_classes, anchors}, {}, {}};
   return Decoder::for_outputs({&spec, 1}, {640, 640}, options, BoxUnits::fraction);
 }
 
 // Stored values of [1, 4 + classes, anchors].
 std::vector<std::int8_t> stored_head() {
   std::mt19937 random(2);
-  std::vector<std::int8_t> out((4 + classes) * anchors);
+  std::vector<std::int8_t> out((4 + selected_classes) * anchors);
   for (auto& value : out)
     value = static_cast<std::int8_t>(static_cast<int>(random() % 256) - 128);
   return out;
@@ -48,15 +48,15 @@ TEST(DecoderSelection, thresholds_of_classes_decide_on_stored_values_as_on_real_
   options.max_detections = 0;
   options.class_thresholds = {0.9F, 200 * scale, 0};  // one on a stored value
   const auto decoder = *decoder_with(options);
-  const Tensor floats = tensor_of({1, 4 + classes, anchors}, real);
-  const Tensor integers = quantized_of({1, 4 + classes, anchors}, stored, scale, -128);
+  const Tensor floats = tensor_of({1, 4 + selected_classes, anchors}, real);
+  const Tensor integers = quantized_of({1, 4 + selected_classes, anchors}, stored, scale, -128);
   const auto from_floats = *decoder.decode({&floats, 1});
   EXPECT_EQ(from_floats, *decoder.decode({&integers, 1}));
 
   std::size_t expected = 0;
   for (std::size_t a = 0; a < anchors; ++a) {
     std::size_t best = 0;
-    for (std::size_t c = 1; c < classes; ++c) {
+    for (std::size_t c = 1; c < selected_classes; ++c) {
       if (real[(4 + c) * anchors + a] > real[(4 + best) * anchors + a]) best = c;
     }
     expected += real[(4 + best) * anchors + a] >= options.class_thresholds[best] ? 1 : 0;
@@ -68,13 +68,13 @@ TEST(DecoderSelection, thresholds_of_classes_decide_on_stored_values_as_on_real_
 TEST(DecoderSelection, soft_suppression_changes_scores_and_explain_names_it) {
   const DecodeOptions options{
       .score_threshold = 0, .suppression = Suppression::soft_gaussian, .overlap = Overlap::diou};
-  std::vector<float> values((4 + classes) * anchors, 0);
+  std::vector<float> values((4 + selected_classes) * anchors, 0);
   for (std::size_t a = 0; a < 2; ++a) {
     for (std::size_t f = 0; f < 4; ++f)
       values[f * anchors + a] = 0.5F;
     values[4 * anchors + a] = 0.8F;
   }
-  const Tensor tensor = tensor_of({1, 4 + classes, anchors}, values);
+  const Tensor tensor = tensor_of({1, 4 + selected_classes, anchors}, values);
   const auto decoder = *decoder_with(options);
   const auto found = *decoder.decode({&tensor, 1});
   ASSERT_GE(found.size(), 2U);

@@ -11,15 +11,16 @@
 
 #include "decode/head/scenes.h"
 #include "decode/nms/nms.h"
+#include "support/special_values.h"
 
 namespace halyard::decode {
 namespace {
 
+using test::infinity;
+using test::nan;
 using test::unit;
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr double pi = 3.14159265358979323846;
+constexpr double pi_exact = 3.14159265358979323846;
 
 // The formula of batch_probiou as it is written, with its 1e-7 or without, in double precision.
 double formula(const RotatedBox& p, const RotatedBox& q, double eps) {
@@ -45,7 +46,8 @@ std::vector<RotatedBox> rotated_boxes(std::size_t count, unsigned seed, float sp
   std::vector<RotatedBox> out(count);
   for (RotatedBox& box : out) {
     box = {spread * unit(random), spread * unit(random), 4 * std::pow(30.0F, unit(random)),
-           4 * std::pow(30.0F, unit(random)), static_cast<float>(2 * pi) * (unit(random) - 0.5F)};
+           4 * std::pow(30.0F, unit(random)),
+           static_cast<float>(2 * pi_exact) * (unit(random) - 0.5F)};
   }
   return out;
 }
@@ -65,10 +67,11 @@ TEST(ProbabilisticIou, is_the_formula) {
 
 TEST(ProbabilisticIou, is_one_for_equal_boxes_however_written_and_symmetric) {
   const RotatedBox box{50, 60, 40, 10, 0.3F};
-  const RotatedBox same{50, 60, 10, 40, static_cast<float>(0.3 + pi / 2)};
+  const RotatedBox same{50, 60, 10, 40, static_cast<float>(0.3 + pi_exact / 2)};
   EXPECT_EQ(probabilistic_iou(box, box), 1);
   EXPECT_NEAR(probabilistic_iou(box, same), 1, 1e-6);
-  EXPECT_NEAR(probabilistic_iou(box, {50, 60, 40, 10, static_cast<float>(0.3 - pi)}), 1, 1e-6);
+  EXPECT_NEAR(probabilistic_iou(box, {50, 60, 40, 10, static_cast<float>(0.3 - pi_exact)}), 1,
+              1e-6);
   const RotatedBox other{55, 63, 30, 12, 1};
   EXPECT_FLOAT_EQ(probabilistic_iou(box, other), probabilistic_iou(other, box));
   EXPECT_EQ(probabilistic_iou(box, {5000, 60, 40, 10, 0}), 0);

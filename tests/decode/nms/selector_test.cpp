@@ -11,12 +11,10 @@
 #include "halyard/decode.h"
 #include "support/allocations.h"
 #include "support/result.h"
+#include "support/special_values.h"
 
 namespace halyard::test {
 namespace {
-
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 void expect_refused(const std::function<void(SelectionOptions&)>& spoil, const char* name) {
   SelectionOptions options;

@@ -9,13 +9,12 @@
 
 #include "halyard/tile_merge.h"
 #include "support/allocations.h"
+#include "support/special_values.h"
 #include "tile_merge_naive.h"
 
 namespace halyard::test {
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr FrameSize full_hd{1920, 1080};
 const RegionF tile_at_100_200{100, 200, 640, 640};
 const Box letterbox{0.1F, 0.1F, 0.9F, 0.9F};

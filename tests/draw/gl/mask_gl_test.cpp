@@ -11,7 +11,7 @@
 namespace halyard::test {
 namespace {
 
-constexpr Color palette[] = {{255, 0, 0, 255}, {0, 255, 40, 180}, {10, 20, 255, 77}};
+constexpr Color gl_palette[] = {{255, 0, 0, 255}, {0, 255, 40, 180}, {10, 20, 255, 77}};
 
 class MaskGl : public GlDrawing {
  protected:
@@ -41,10 +41,10 @@ TEST_F(MaskGl, draws_real_prototypes_but_for_pixels_on_the_border) {
   std::size_t strange = 0;
   for (const Size size : {Size{80, 64}, Size{131, 67}, Size{240, 171}}) {
     strange +=
-        strange_bytes(frame_of<float, float>(1), {.opacity = 0.6F, .palette = palette}, size);
+        strange_bytes(frame_of<float, float>(1), {.opacity = 0.6F, .palette = gl_palette}, size);
     strange += strange_bytes(
         frame_of<float, float>(2),
-        {.opacity = 0.6F, .palette = palette, .content = RegionF(8, 4, 66, 57)}, size);
+        {.opacity = 0.6F, .palette = gl_palette, .content = RegionF(8, 4, 66, 57)}, size);
   }
   // A logit is within 1e-6 of 0 in less than one of 10^5 pixels.
   EXPECT_LE(strange, 12U);
@@ -54,11 +54,11 @@ TEST_F(MaskGl, draws_real_prototypes_but_for_pixels_on_the_border) {
 TEST_F(MaskGl, draws_prototypes_of_every_type_order_and_length) {
   std::size_t strange = 0;
   const auto draw = [&](const MaskFrame& frame) {
-    strange += bytes_beyond(noise_image({131, 67}, PixelFormat::rgb, 3),
-                            [&](Tensor& image, ComputeBackend backend) {
-                              ASSERT_OK(MaskPainter(backend).draw(
-                                  image, frame.prototypes, frame.detections, {.palette = palette}));
-                            });
+    strange += bytes_beyond(
+        noise_image({131, 67}, PixelFormat::rgb, 3), [&](Tensor& image, ComputeBackend backend) {
+          ASSERT_OK(MaskPainter(backend).draw(image, frame.prototypes, frame.detections,
+                                              {.palette = gl_palette}));
+        });
   };
   unsigned seed = 20;
   for (const PrototypeOrder order : both_orders) {
@@ -85,7 +85,7 @@ TEST_F(MaskGl, integers_are_multiplied_exactly) {
   for (unsigned seed = 1; seed < 9; ++seed) {
     const MaskFrame frame = frame_of<std::int8_t, std::int8_t>(seed);
     ASSERT_FALSE(frame.prototypes.stored.empty());
-    EXPECT_LE(strange_bytes(frame, {.palette = palette}, {80, 64}), 3U);
+    EXPECT_LE(strange_bytes(frame, {.palette = gl_palette}, {80, 64}), 3U);
   }
 }
 
@@ -109,7 +109,7 @@ TEST_F(MaskGl, clears_and_copies_a_background_first) {
     const Tensor background = noise_image({80, 64}, format, 60);
     for (const bool clears : {false, true}) {
       const MaskDrawOptions options{
-          .palette = palette, .background = clears ? nullptr : &background, .clear = clears};
+          .palette = gl_palette, .background = clears ? nullptr : &background, .clear = clears};
       EXPECT_EQ(bytes_beyond(noise_image({80, 64}, format, 61),
                              [&](Tensor& image, ComputeBackend backend) {
                                ASSERT_OK(MaskPainter(backend).draw(image, frame.prototypes,
@@ -139,7 +139,7 @@ TEST_F(MaskGl, draws_existing_masks) {
                              [&](Tensor& image, ComputeBackend backend) {
                                ASSERT_OK(MaskPainter(backend).draw(
                                    image, set, frame.detections,
-                                   {.palette = palette, .ignored_label = 2}));
+                                   {.palette = gl_palette, .ignored_label = 2}));
                              }),
                 0U);
     }

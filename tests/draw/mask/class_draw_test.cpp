@@ -13,7 +13,7 @@ namespace {
 
 using draw::Ink;
 
-constexpr Color palette[] = {{255, 0, 0, 255}, {0, 255, 40, 180}, {10, 20, 255, 77}};
+constexpr Color class_palette[] = {{255, 0, 0, 255}, {0, 255, 40, 180}, {10, 20, 255, 77}};
 
 // Regions of a few pixels with some lone ones; ids up to `maximum`.
 template <class Id>
@@ -56,13 +56,14 @@ void check_maps(unsigned maximum) {
       Plain want(image);
       want.blend_each(
           [&](std::size_t x, std::size_t y) {
-            const double alpha = 0.7F * static_cast<double>(palette[id(x, y) % 3].a);
+            const double alpha = 0.7F * static_cast<double>(class_palette[id(x, y) % 3].a);
             return id(x, y) == ignored ? 0U : static_cast<unsigned>(std::lround(alpha));
           },
-          [&](std::size_t x, std::size_t y) { return palette[id(x, y) % 3]; });
+          [&](std::size_t x, std::size_t y) { return class_palette[id(x, y) % 3]; });
       MaskPainter painter;
-      ASSERT_TRUE(painter.draw(image, map_of(size, ids),
-                               {.opacity = 0.7F, .palette = palette, .ignored_label = ignored}));
+      ASSERT_TRUE(
+          painter.draw(image, map_of(size, ids),
+                       {.opacity = 0.7F, .palette = class_palette, .ignored_label = ignored}));
       EXPECT_EQ(differences(planes_of(image), want.planes()), 0U);
     }
   }
@@ -84,7 +85,7 @@ TEST(ClassDraw, blends_each_pixel_once_where_rows_follow_each_other_without_a_ga
     Tensor image = *Tensor::wrap_image({&rows, 1}, 5, 4, format, DType::u8);
     const std::vector<std::uint8_t> ids(20, 1);
     MaskPainter painter;
-    ASSERT_TRUE(painter.draw(image, map_of(size, ids), {.palette = palette}));
+    ASSERT_TRUE(painter.draw(image, map_of(size, ids), {.palette = class_palette}));
     EXPECT_NE(bytes[0], 100);
     for (std::size_t i = pixel_bytes; i < bytes.size(); ++i)
       EXPECT_EQ(bytes[i], bytes[i % pixel_bytes]) << i;

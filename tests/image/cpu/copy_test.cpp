@@ -185,7 +185,7 @@ void expect_moved(const Convert& c) {
   }
 }
 
-struct Pair {
+struct CopyPair {
   PixelFormat from;
   PixelFormat to;
   int shift_x = 0;
@@ -193,7 +193,7 @@ struct Pair {
   DType dtype = DType::u8;
 };
 
-constexpr Pair pairs[] = {
+constexpr CopyPair pairs[] = {
     {F::grey, F::grey},
     {F::grey, F::grey, 0, 0, DType::u16},
     {F::rgb, F::rgb},
@@ -216,7 +216,8 @@ constexpr Pair pairs[] = {
 };
 
 // A crop on whole chroma blocks, placed on whole chroma blocks.
-Convert request_of(Random& random, const Pair& pair, Flip flip, Rotation rotation, int maximum) {
+Convert request_of(Random& random, const CopyPair& pair, Flip flip, Rotation rotation,
+                   int maximum) {
   const auto blocks = [&](int low, int high, int shift) {
     return pick(random, low, high) << shift;
   };

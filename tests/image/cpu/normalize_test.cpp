@@ -38,7 +38,7 @@ std::vector<std::uint8_t> all_bytes(std::size_t count) {
   return out;
 }
 
-const std::vector<ByteNormalization> ways{
+const std::vector<ByteNormalization> normalizations{
     {ByteScale::none, {}},       {ByteScale::unit, {}},       {ByteScale::symmetric, {}},
     {ByteScale::symmetric, 0},   {ByteScale::symmetric, 114}, {ByteScale::symmetric, 128},
     {ByteScale::symmetric, 255},
@@ -47,7 +47,7 @@ const std::vector<ByteNormalization> ways{
 template <class T>
 void expect_floats(DType dtype) {
   for_each_target([&] {
-    for (const ByteNormalization& how : ways) {
+    for (const ByteNormalization& how : normalizations) {
       for (std::size_t width = 1; width <= 65; ++width) {
         const Layout from = layout_of(DType::u8, 2, width, 4);
         const Layout to = layout_of(dtype, 2, width, 4);
@@ -115,7 +115,7 @@ TEST(NormalizeBytes, halves_are_the_nearest_to_the_floats) {
   std::vector<std::byte> in(256);
   for (std::size_t v = 0; v < in.size(); ++v)
     in[v] = static_cast<std::byte>(v);
-  for (const ByteNormalization& how : ways) {
+  for (const ByteNormalization& how : normalizations) {
     std::vector<std::uint16_t> out(256);
     ASSERT_TRUE(normalize_bytes(from, in.data(), layout_of(DType::f16, 1, 256, 1),
                                 reinterpret_cast<std::byte*>(out.data()), how));

@@ -48,7 +48,7 @@ void expect_own(const FixedTaps& all, const AxisRequest& request) {
 }
 
 /// Axes of few and many samples, with the half samples of chroma; reduced, enlarged and unchanged.
-const AxisRequest axes[] = {
+const AxisRequest period_axes[] = {
     axis(0, 1920, 1920, 640),  axis(0, 960, 960, 640),      axis(0, 540, 540, 360),
     axis(0, 1000, 1000, 640),  axis(11, 500, 517, 200),     axis(1.5, 333, 400, 222),
     axis(0.25, 480, 481, 640), axis(0, 64, 64, 512),        axis(3, 700, 703, 100),
@@ -80,7 +80,7 @@ TEST(Period, is_none_where_outputs_do_not_repeat_exactly_or_often) {
 }
 
 TEST(Period, lies_where_no_output_sees_an_edge) {
-  for (AxisRequest request : axes) {
+  for (AxisRequest request : period_axes) {
     for (const auto& [reach, mirrored] : test::product({1.0, 6.5, 40.0}, {false, true})) {
       request.mirrored = mirrored;
       const AxisPeriod period = period_of(request, reach);
@@ -96,7 +96,7 @@ TEST(Period, lies_where_no_output_sees_an_edge) {
 
 TEST(Period, fills_in_what_each_output_would_be_by_itself) {
   int periods = 0;
-  for (AxisRequest request : axes) {
+  for (AxisRequest request : period_axes) {
     for (const auto& [filter, kind] : test::product(test::all_filters, {0, 1, 2, 3})) {
       request.filter = filter;
       request.antialias = kind % 2 != 0;
@@ -115,7 +115,7 @@ TEST(Period, fills_in_what_each_output_would_be_by_itself) {
 }
 
 TEST(Period, gives_rows_what_they_would_be_by_themselves) {
-  for (AxisRequest request : axes) {
+  for (AxisRequest request : period_axes) {
     for (const int kind : {0, 1, 2, 3}) {
       request.antialias = kind % 2 != 0;
       request.mirrored = kind / 2 != 0;

@@ -104,8 +104,8 @@ struct Ratio {
 };
 constexpr Ratio ratios[] = {{3, 1}, {3, 2}, {2, 1}, {4, 1}, {6, 1}, {5, 4}, {1, 2}, {1, 1}};
 
-constexpr PixelFormat formats[] = {F::nv12, F::nv16, F::nv24, F::i420, F::yuyv,
-                                   F::uyvy, F::rgb,  F::rgba, F::grey};
+constexpr PixelFormat rational_formats[] = {F::nv12, F::nv16, F::nv24, F::i420, F::yuyv,
+                                            F::uyvy, F::rgb,  F::rgba, F::grey};
 
 /// Scales both axes by `ratio`, with about `outputs` outputs along rows.
 Convert scaled(Random& random, PixelFormat from, Ratio ratio, int outputs, bool antialias) {
@@ -119,7 +119,7 @@ TEST(Rational, is_what_the_formula_says_on_every_instruction_set) {
   for_each_target([] {
     Random random(72);
     Judge judge({.threads = 1});
-    for (const auto& [from, ratio, antialias] : product(formats, ratios, {false, true})) {
+    for (const auto& [from, ratio, antialias] : product(rational_formats, ratios, {false, true})) {
       const int outputs = pick(random, 16, 75);
       judge.compare(scaled(random, from, ratio, outputs, antialias));
       if (judge.gives_up()) return;
@@ -208,7 +208,7 @@ TEST(Rational, is_right_at_every_width) {
 TEST(Rational, begins_and_ends_with_any_crop) {
   Random random(74);
   Judge judge({.threads = 1});
-  for (const PixelFormat from : formats) {
+  for (const PixelFormat from : rational_formats) {
     for (int orientation = 0; orientation < 24 / slowness + 4 && !judge.gives_up(); ++orientation) {
       Convert c{.src = random_image(random, 200 + orientation % 3, 61, from)};
       const int outputs = pick(random, 16, 50);
@@ -232,7 +232,7 @@ TEST(Rational, reads_and_writes_nothing_beside_the_image) {
   Random random(75);
   Judge judge({.threads = 1});
   for (const auto& [from, edge, outputs] :
-       product(formats, {Edge::begin, Edge::end}, {16, 31, 32, 64, 65})) {
+       product(rational_formats, {Edge::begin, Edge::end}, {16, 31, 32, 64, 65})) {
     Convert c{guarded_image(random, {outputs * 3, 12}, from, DType::u8, edge, true),
               guarded_image(random, {outputs, 4}, F::rgb, DType::u8, edge, false)};
     c.antialias = outputs != 31;
@@ -259,7 +259,7 @@ TEST(Rational, gives_the_same_bits_for_any_count_of_threads) {
 
 TEST(Rational, gives_the_same_bits_on_every_instruction_set) {
   Random random(77);
-  for (const auto& [from, antialias] : product(formats, {false, true})) {
+  for (const auto& [from, antialias] : product(rational_formats, {false, true})) {
     const Convert c = scaled(random, from, antialias ? Ratio{3, 2} : Ratio{3, 1}, 100, antialias);
     std::vector<std::byte> want;
     for_each_target([&] {

@@ -23,11 +23,12 @@ using namespace halyard;
 using namespace halyard::test;
 using F = PixelFormat;
 
-constexpr PixelFormat sources[] = {F::rgb,        F::bgr,         F::rgba, F::bgra,
-                                   F::planar_rgb, F::planar_rgba, F::grey};
-constexpr PixelFormat targets[] = {F::rgb, F::bgr, F::rgba, F::bgra, F::planar_rgb, F::planar_rgba};
+constexpr PixelFormat repack_sources[] = {F::rgb,        F::bgr,         F::rgba, F::bgra,
+                                          F::planar_rgb, F::planar_rgba, F::grey};
+constexpr PixelFormat repack_targets[] = {F::rgb,  F::bgr,        F::rgba,
+                                          F::bgra, F::planar_rgb, F::planar_rgba};
 
-constexpr Region corner{0, 0, 8, 8};
+constexpr Region repack_corner{0, 0, 8, 8};
 
 bool is_repacked(const Convert& request) {
   const auto plan = image::make_plan(request);
@@ -39,7 +40,7 @@ TEST(Repack, every_pair_of_formats_equals_the_reference) {
   Random random(71);
   Judge judge;
   for (const auto& [from, to, dtype, bgr, width] :
-       product(sources, targets, {DType::u8, DType::i8}, {false, true},
+       product(repack_sources, repack_targets, {DType::u8, DType::i8}, {false, true},
                {1, 7, 8, 9, 31, 32, 33, 65, 131})) {
     Convert request = same_size(random, from, to, width, pick(random, 1, 5), dtype);
     request.bgr = bgr;
@@ -62,7 +63,7 @@ TEST(Repack, every_width_equals_the_reference) {
 TEST(Repack, crops_and_pads_equal_the_reference) {
   Random random(73);
   Judge judge;
-  for (const auto& [from, to] : product(sources, targets)) {
+  for (const auto& [from, to] : product(repack_sources, repack_targets)) {
     Convert request = same_size(random, from, to, 40, 12);
     place_crop(random, request,
                {pick(random, 0, 9), pick(random, 0, 3), pick(random, 1, 30), pick(random, 1, 9)});
@@ -76,7 +77,7 @@ TEST(Repack, what_changes_bytes_or_places_goes_another_way) {
   const Convert plain = same_size(random, F::rgb, F::rgba, 16, 8);
   ASSERT_TRUE(is_repacked(plain));
   EXPECT_FALSE(is_repacked(with(plain, [](Convert& c) { c.rotation = Rotation::cw180; })));
-  EXPECT_FALSE(is_repacked(with(plain, [](Convert& c) { c.place = corner; })));
+  EXPECT_FALSE(is_repacked(with(plain, [](Convert& c) { c.place = repack_corner; })));
   EXPECT_FALSE(is_repacked(same_size(random, F::nv12, F::rgb, 16, 8)));
   EXPECT_FALSE(is_repacked(same_size(random, F::rgb, F::grey, 16, 8)));
   EXPECT_FALSE(is_repacked({plain.src, zero_image(16, 8, F::rgba, DType::f32)}));
@@ -88,7 +89,7 @@ TEST(Repack, what_changes_bytes_or_places_goes_another_way) {
 
 TEST(Repack, every_target_gives_the_same_bytes) {
   Random random(75);
-  for (const auto& [from, to] : product(sources, targets))
+  for (const auto& [from, to] : product(repack_sources, repack_targets))
     expect_equal_bits(same_size(random, from, to, pick(random, 1, 300), 4));
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 using namespace halyard::test;
 
-constexpr std::int16_t guard = -12345;
+constexpr std::int16_t guard_tap = -12345;
 
 std::vector<int> widths() {
   std::vector<int> all;
@@ -103,7 +103,7 @@ void expect_blend(Random& random, Split split, int groups, int taps, bool negati
   std::vector<std::vector<std::int16_t>> first;
   for_each_target([&] {
     std::vector<std::vector<std::int16_t>> out(
-        4, std::vector<std::int16_t>(2 * padded_row(groups), guard));
+        4, std::vector<std::int16_t>(2 * padded_row(groups), guard_tap));
     for (std::size_t k = 0; k < 4; ++k)
       job.out[k] = out[k].data();
     blend_bytes(job);
@@ -148,7 +148,7 @@ TEST(VerticalKernel, leaves_out_the_rows_that_nobody_asked_for) {
   const auto bytes = std::vector<std::uint8_t>(4 * 70, 9);
   const std::uint8_t* row = bytes.data();
   for (const Split split : {Split::pairs, Split::triples, Split::quads, Split::luma_first}) {
-    std::vector<std::int16_t> out(2 * padded_row(70), guard);
+    std::vector<std::int16_t> out(2 * padded_row(70), guard_tap);
     BlendBytes job{.rows = &row, .split = split, .groups = 70};
     job.out[1] = out.data();
     for_each_target([&] { blend_bytes(job); });
@@ -242,7 +242,7 @@ template <class Resample>
 void expect_row(const std::vector<double>& want, double unit, const Resample& resample) {
   std::vector<std::int16_t> first;
   for_each_target([&] {
-    std::vector<std::int16_t> out(padded_row(static_cast<int>(want.size())), guard);
+    std::vector<std::int16_t> out(padded_row(static_cast<int>(want.size())), guard_tap);
     resample(out.data());
     out.resize(want.size());
     for (std::size_t x = 0; x < want.size(); ++x)
@@ -334,7 +334,7 @@ TEST(ReadKernel, scales_samples_and_touches_nothing_beside_them) {
     const auto samples = static_cast<std::size_t>(width);
     const auto bytes = random_bytes(random, 2 * samples);
     for_each_target([&] {
-      std::vector<std::int16_t> out(samples + 1, guard);
+      std::vector<std::int16_t> out(samples + 1, guard_tap);
       scale_u16(reinterpret_cast<const std::byte*>(bytes.data()), width, 32640.0F / 4095, 7,
                 out.data());
       for (std::size_t x = 0; x < samples; ++x) {
@@ -346,7 +346,7 @@ TEST(ReadKernel, scales_samples_and_touches_nothing_beside_them) {
       scale_bytes(bytes.data(), width, 128, out.data());
       for (std::size_t x = 0; x < samples; ++x)
         ASSERT_EQ(out[x], bytes[x] * 128);
-      EXPECT_EQ(out[samples], guard);
+      EXPECT_EQ(out[samples], guard_tap);
     });
   }
 }
@@ -361,7 +361,7 @@ TEST(ReadKernel, gives_each_site_of_a_mosaic_its_neighbours_means) {
       for_each_target([&] {
         std::vector<std::int16_t> out[3];
         for (auto& row : out)
-          row.assign(padded_row(width), guard);
+          row.assign(padded_row(width), guard_tap);
         demosaic_row({above.data(), here.data(), below.data(), width, green_first, out[0].data(),
                       out[1].data(), out[2].data()});
         for (std::size_t x = 0; x < static_cast<std::size_t>(width); ++x) {

@@ -16,11 +16,11 @@ namespace {
 
 using F = PixelFormat;
 
-constexpr Size frame{48, 32};
+constexpr Size forced_frame{48, 32};
 
 class G2dForced : public testing::TestWithParam<const char*> {
  protected:
-  Convert request(F from, F to, Size source = frame, Size target = {36, 40}) {
+  Convert request(F from, F to, Size source = forced_frame, Size target = {36, 40}) {
     return {.src = machine_.image(random_, source, from),
             .dst = machine_.image(random_, target, to)};
   }
@@ -44,11 +44,11 @@ class G2dForced : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(layouts, G2dForced, testing::Values("int", "long"),
                          [](const auto& name) { return std::string(name.param); });
 
-const std::vector<F> sources{F::rgba, F::bgra, F::nv12, F::yuyv};
-const std::vector<F> targets{F::rgba, F::bgra, F::rgb, F::yuyv};
+const std::vector<F> forced_sources{F::rgba, F::bgra, F::nv12, F::yuyv};
+const std::vector<F> forced_targets{F::rgba, F::bgra, F::rgb, F::yuyv};
 
 TEST_P(G2dForced, every_pair_is_scaled_in_every_orientation_and_fit) {
-  for (const auto& [from, to] : product(sources, targets)) {
+  for (const auto& [from, to] : product(forced_sources, forced_targets)) {
     for (const auto& [rotation, flip] :
          product({Rotation::none, Rotation::cw90, Rotation::cw180, Rotation::cw270},
                  {Flip::none, Flip::horizontal, Flip::vertical})) {
@@ -64,7 +64,7 @@ TEST_P(G2dForced, every_pair_is_scaled_in_every_orientation_and_fit) {
 }
 
 TEST_P(G2dForced, letterboxes_have_their_bands) {
-  for (const auto& [from, to] : product(sources, targets)) {
+  for (const auto& [from, to] : product(forced_sources, forced_targets)) {
     for (const Size target : {Size{60, 72}, Size{72, 32}}) {
       Convert c = request(from, to, {60, 40}, target);
       c.fit = Fit::letterbox;
@@ -81,7 +81,7 @@ TEST_P(G2dForced, colours_have_the_images_matrix_and_range) {
                {ColorRange::limited, ColorRange::full, ColorRange::unknown})) {
     for (const auto& [from, to] :
          {std::pair(F::nv12, F::rgba), {F::yuyv, F::rgb}, {F::bgra, F::yuyv}, {F::nv12, F::yuyv}}) {
-      Convert c = request(from, to, frame, frame);
+      Convert c = request(from, to, forced_frame, forced_frame);
       c.src.set_colorimetry({.encoding = encoding, .range = range});
       c.dst.set_colorimetry({.encoding = encoding, .range = range});
       expect_served(c);
@@ -115,19 +115,20 @@ TEST_P(G2dForced, other_filters_and_odd_images_are_declined) {
   c.filter = Filter::bilinear;
   c.antialias = true;
   expect_declined(c, "scales by its bilinear filter only");
-  c = request(F::nv12, F::rgba, frame, frame);
+  c = request(F::nv12, F::rgba, forced_frame, forced_frame);
   c.chroma = Chroma::bilinear;
   expect_declined(c, "does not interpolate chroma");
   expect_declined(request(F::nv12, F::rgba, {47, 32}), "the subsampled source has an odd size");
   expect_declined(request(F::nv12, F::rgba, {48, 31}), "the subsampled source has an odd size");
-  expect_declined(request(F::rgba, F::yuyv, frame, {35, 40}), "the subsampled destination has");
+  expect_declined(request(F::rgba, F::yuyv, forced_frame, {35, 40}),
+                  "the subsampled destination has");
   c = request(F::yuyv, F::rgba);
   c.crop = Region{1, 0, 20, 20};
   expect_declined(c, "the subsampled source has an odd size or crop");
   judge_.processor().set_colorimetry_mode(ColorimetryMode::exact);
-  expect_declined(request(F::nv12, F::rgba, frame, frame), "scales and converts YUV");
+  expect_declined(request(F::nv12, F::rgba, forced_frame, forced_frame), "scales and converts YUV");
   expect_declined(request(F::rgba, F::rgba), "scales and converts YUV");
-  expect_served(request(F::rgba, F::bgra, frame, frame));
+  expect_served(request(F::rgba, F::bgra, forced_frame, forced_frame));
 }
 
 TEST_P(G2dForced, memory_that_it_does_not_reach_is_declined) {
@@ -164,7 +165,7 @@ TEST_P(G2dForced, parts_of_subsampled_images_are_read) {
   const Tensor whole = machine_.image(random_, {160, 80}, F::nv12);
   const Tensor packed = machine_.image(random_, {160, 80}, F::yuyv);
   for (int x = 0; x < 40; x += 2) {
-    Convert c = request(F::nv12, F::rgb, frame, {40, 24});
+    Convert c = request(F::nv12, F::rgb, forced_frame, {40, 24});
     c.src = whole.slice({x, x, 42, 26}).value();
     expect_served(c);
     c.src = packed.slice({x, x, 42, 26}).value();

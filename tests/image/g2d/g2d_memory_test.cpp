@@ -15,7 +15,7 @@ namespace {
 
 using F = PixelFormat;
 
-constexpr Size frame{48, 32};
+constexpr Size memory_frame{48, 32};
 
 class G2dMemory : public testing::Test {
  protected:
@@ -31,8 +31,8 @@ class G2dMemory : public testing::Test {
     EXPECT_EQ(now.opened, now.closed);
     EXPECT_EQ(now.buffers_opened, now.buffers_closed);
   }
-  Convert request(F from = F::rgba, F to = F::bgra, Size target = frame) {
-    return {.src = machine_->image(random_, frame, from),
+  Convert request(F from = F::rgba, F to = F::bgra, Size target = memory_frame) {
+    return {.src = machine_->image(random_, memory_frame, from),
             .dst = machine_->image(random_, target, to)};
   }
   /// Runs a thousand frames from three sources into two destinations.
@@ -137,7 +137,7 @@ TEST_F(G2dMemory, buffers_outlive_processors_and_the_other_way_round) {
 TEST_F(G2dMemory, two_threads_find_an_address_once) {
   use("int");
   const Convert c = request();
-  const Tensor other = machine_->image(random_, frame, F::bgra);
+  const Tensor other = machine_->image(random_, memory_frame, F::bgra);
   Processor second = [] {
     const Variable forced("HALYARD_FORCE_BACKEND", "g2d");
     return Processor::create().value();

@@ -185,14 +185,14 @@ TEST_F(GlFence, a_driver_that_makes_no_fence_is_waited_for) {
 // An error that is found after the frame's fence was made.
 std::atomic<bool> has_late_error{false};
 PFNGLFLUSHPROC real_flush = nullptr;
-PFNGLGETERRORPROC real_get_error = nullptr;
+PFNGLGETERRORPROC known_get_error = nullptr;
 
 void GLAPIENTRY flush_with_error() {
   real_flush();
   has_late_error = true;
 }
 GLenum GLAPIENTRY get_late_error() {
-  return has_late_error.exchange(false) ? GLenum{GL_INVALID_OPERATION} : real_get_error();
+  return has_late_error.exchange(false) ? GLenum{GL_INVALID_OPERATION} : known_get_error();
 }
 
 TEST_F(GlFence, a_frame_that_fails_behind_its_fence_is_the_work_of_the_cpu) {
@@ -202,7 +202,7 @@ TEST_F(GlFence, a_frame_that_fails_behind_its_fence_is_the_work_of_the_cpu) {
   ASSERT_OK(before);
   expect_signal(before->done);
   real_flush = epoxy_glFlush;
-  real_get_error = epoxy_glGetError;
+  known_get_error = epoxy_glGetError;
   {
     const Replaced flushes(epoxy_glFlush, flush_with_error);
     const Replaced errors(epoxy_glGetError, get_late_error);

@@ -24,7 +24,7 @@ using GlPairs = GlBackend;
 constexpr F mosaics[] = {F::bayer_rggb, F::bayer_bggr, F::bayer_grbg, F::bayer_gbrg};
 
 // Rotates, scales and shifts.
-Affine rotated(double degrees, double horizontal, double vertical, double x, double y) {
+Affine rotated_affine(double degrees, double horizontal, double vertical, double x, double y) {
   const double angle = degrees * std::numbers::pi / 180;
   return {{std::cos(angle) * horizontal, -std::sin(angle) * vertical, x,
            std::sin(angle) * horizontal, std::cos(angle) * vertical, y}};
@@ -35,8 +35,8 @@ TEST_F(GlAffine, every_filter_is_that_of_the_reference) {
        product({F::rgb, F::nv12, F::yuyv}, all_filters, {false, true})) {
     for (const double scale : {0.31, 0.9, 2.3}) {
       Convert c = request(format, F::rgba);
-      c.affine = rotated(pick(random_, 0, 359), scale, 1.2 * scale, pick(random_, 5, 15),
-                         pick(random_, 5, 20));
+      c.affine = rotated_affine(pick(random_, 0, 359), scale, 1.2 * scale, pick(random_, 5, 15),
+                                pick(random_, 5, 20));
       c.filter = filter;
       c.antialias = antialias;
       EXPECT_TRUE(compare(c));
@@ -61,7 +61,7 @@ TEST_F(GlAffine, positions_on_borders_of_samples_are_exact) {
 TEST_F(GlAffine, pads_outside_the_crop_and_the_place) {
   for (const F to : {F::rgb, F::nv12, F::yuyv, F::planar_rgb}) {
     Convert c = request(F::rgba, to, DType::u8, {40, 30}, {31, 23});
-    c.affine = rotated(25, 0.7, 0.6, 12, -3);
+    c.affine = rotated_affine(25, 0.7, 0.6, 12, -3);
     c.crop = RegionF(5.25, 3.5, 25, 20.75);
     c.place = Region{3, 2, 25, 19};
     c.orientation = Orientation{Flip::vertical, Rotation::cw90};
@@ -74,7 +74,7 @@ TEST_F(GlAffine, pads_outside_the_crop_and_the_place) {
 TEST_F(GlAffine, positions_in_large_images_are_as_exact) {
   for (const Filter filter : {Filter::nearest, Filter::bilinear, Filter::box}) {
     Convert c = request(F::grey, F::grey, DType::u8, {2048, 16}, {2000, 8});
-    c.affine = rotated(0.1, 0.97, 0.9, 0.3, -1);
+    c.affine = rotated_affine(0.1, 0.97, 0.9, 0.3, -1);
     c.filter = filter;
     c.antialias = filter == Filter::box;
     EXPECT_TRUE(compare(c));
@@ -95,7 +95,7 @@ TEST_F(GlMosaic, every_pattern_is_demosaiced_as_the_reference_says) {
       c.filter = Filter::bicubic;
       EXPECT_TRUE(compare(c));
       c.rotation = Rotation::none;
-      c.affine = rotated(31, 1.3, 0.8, 4, 2);
+      c.affine = rotated_affine(31, 1.3, 0.8, 4, 2);
       EXPECT_TRUE(compare(c));
     }
   }
@@ -181,7 +181,7 @@ TEST_F(GlTwoPasses, the_steady_state_allocates_nothing) {
   std::vector<Convert> all = {request(F::bayer_rggb, F::rgb), request(F::nv12, F::yuyv),
                               request(F::nv12, F::planar_rgb, DType::f16)};
   all[0].filter = Filter::lanczos3;
-  all[1].affine = rotated(20, 0.5, 0.5, 3, 3);
+  all[1].affine = rotated_affine(20, 0.5, 0.5, 3, 3);
   all[2].antialias = true;
   all[2].filter = Filter::lanczos3;
   EXPECT_EQ(allocations_of([&] {

@@ -71,7 +71,7 @@ Histogram compare_samples(const Convert& request) {
 
 constexpr DType stored_types[] = {DType::u8,  DType::i8,   DType::u16,
                                   DType::f16, DType::bf16, DType::f32};
-constexpr std::size_t kinds = 5;
+constexpr std::size_t stored_kinds = 5;
 
 class GlHistogram : public GlBackend {
  protected:
@@ -96,7 +96,7 @@ class GlHistogram : public GlBackend {
           for (const DType dtype : stored_types) {
             if (conversion_declined(from.format, from_dtype, to.format, dtype) != nullptr) continue;
             ++pair;
-            for (std::size_t kind = 0; kind < kinds; ++kind)
+            for (std::size_t kind = 0; kind < stored_kinds; ++kind)
               if (is_run(pair, kind))
                 count(request_of(from.format, from_dtype, to.format, dtype, kind));
           }
@@ -143,12 +143,12 @@ class GlHistogram : public GlBackend {
 TEST_F(GlHistogram, no_sample_differs_by_more_than_one_code) {
   constexpr std::size_t part = 16 * static_cast<std::size_t>(slowness);
   count_all([](std::size_t pair, std::size_t kind) {
-    return pair % part == 0 && pair / part % kinds == kind;
+    return pair % part == 0 && pair / part % stored_kinds == kind;
   });
 }
 
 TEST_F(GlHistogram, DISABLED_no_sample_of_any_pair_differs_by_more_than_one_code) {
-  count_all([](std::size_t pair, std::size_t kind) { return pair % kinds == kind; });
+  count_all([](std::size_t pair, std::size_t kind) { return pair % stored_kinds == kind; });
 }
 
 }  // namespace

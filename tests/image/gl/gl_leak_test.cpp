@@ -27,11 +27,19 @@ namespace {
 
 using F = PixelFormat;
 
-enum Kind : std::size_t { textures, buffers, framebuffers, renderbuffers, programs, images, kinds };
-std::array<std::atomic<int>, kinds> live{};
-std::array<std::atomic<int>, kinds> made{};
+enum ObjectKind : std::size_t {
+  textures,
+  buffers,
+  framebuffers,
+  renderbuffers,
+  programs,
+  images,
+  object_kinds
+};
+std::array<std::atomic<int>, object_kinds> live{};
+std::array<std::atomic<int>, object_kinds> made{};
 
-template <Kind kind>
+template <ObjectKind kind>
 struct Functions {
   static inline PFNGLGENTEXTURESPROC gen = nullptr;
   static inline PFNGLDELETETEXTURESPROC remove = nullptr;
@@ -119,7 +127,7 @@ class Counted {
   const Replaced<PFNEGLDESTROYIMAGEKHRPROC> l_{epoxy_eglDestroyImageKHR, count_destroy_image};
 };
 
-std::size_t open_descriptors() {
+std::size_t leak_descriptors() {
   return static_cast<std::size_t>(
       std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
 }
@@ -171,12 +179,12 @@ TEST_F(GlLeaks, a_hundred_processors_leave_nothing_behind) {
   for (const char* transfer : {"dmabuf", "pbo"})
     use_processor(transfer);  // libepoxy finds the functions
   drain();
-  const std::size_t descriptors = open_descriptors();
+  const std::size_t descriptors = leak_descriptors();
   std::optional<Counted> counted(std::in_place);
   for (int i = 0; i < 100 / slowness; ++i) {
     use_processor(i % 2 == 0 ? "dmabuf" : "pbo");
     drain();
-    for (std::size_t kind = 0; kind < kinds; ++kind)
+    for (std::size_t kind = 0; kind < object_kinds; ++kind)
       ASSERT_EQ(live[kind], 0) << "kind " << kind << ", processor " << i;
   }
   EXPECT_GT(made[textures], 0);
@@ -186,7 +194,7 @@ TEST_F(GlLeaks, a_hundred_processors_leave_nothing_behind) {
   EXPECT_EQ(made[images] > 0, worker_->capabilities().dma_buf_import);
   EXPECT_EQ(gl::live_dma_images(), 0U);
   EXPECT_EQ(gl::live_pixel_buffers(), 0U);
-  EXPECT_EQ(open_descriptors(), descriptors);
+  EXPECT_EQ(leak_descriptors(), descriptors);
   counted.reset();
 }
 
@@ -204,14 +212,14 @@ TEST_F(GlLeaks, contexts_that_come_and_go_leave_no_descriptor_and_no_thread) {
   };
   use_processor("dmabuf");
   end_worker();
-  const std::size_t descriptors = open_descriptors();
+  const std::size_t descriptors = leak_descriptors();
   const std::size_t threads = tasks();
   for (int i = 0; i < 10; ++i) {
     worker_ = any_worker();
     use_processor("dmabuf");
     end_worker();
   }
-  EXPECT_EQ(open_descriptors(), descriptors);
+  EXPECT_EQ(leak_descriptors(), descriptors);
   // The kernel lists a thread for an instant after it has been joined.
   for (int i = 0; i < 400 && tasks() > threads; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

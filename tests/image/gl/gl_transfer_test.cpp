@@ -85,13 +85,13 @@ class GlTransfer : public testing::Test {
 #define NEEDS_IMPORTS() \
   if (!imports()) GTEST_SKIP() << "this driver imports no DMA-BUFs"
 
-constexpr F colour_formats[] = {F::yuyv, F::nv12, F::nv16,       F::rgba,        F::rgb,  F::grey,
-                                F::bgra, F::vyuy, F::planar_rgb, F::planar_rgba, F::nv24, F::uyvy,
-                                F::yvyu, F::nv21, F::i420,       F::bgr};
+constexpr F transfer_formats[] = {F::yuyv, F::nv12, F::nv16,       F::rgba,        F::rgb,  F::grey,
+                                  F::bgra, F::vyuy, F::planar_rgb, F::planar_rgba, F::nv24, F::uyvy,
+                                  F::yvyu, F::nv21, F::i420,       F::bgr};
 
 TEST_F(GlTransfer, every_format_is_read_from_a_dma_buf) {
   NEEDS_IMPORTS();
-  for (const F format : colour_formats) {
+  for (const F format : transfer_formats) {
     SCOPED_TRACE(to_string(format));
     EXPECT_TRUE(
         judge_->compare({.src = dma_image(38, 26, format), .dst = heap_image(22, 30, F::rgb)}));
@@ -101,7 +101,7 @@ TEST_F(GlTransfer, every_format_is_read_from_a_dma_buf) {
 
 TEST_F(GlTransfer, every_format_is_written_into_a_dma_buf) {
   NEEDS_IMPORTS();
-  for (const F format : colour_formats) {
+  for (const F format : transfer_formats) {
     SCOPED_TRACE(to_string(format));
     Convert c{.src = heap_image(38, 26, F::nv12), .dst = dma_image(32, 30, format)};
     c.fit = Fit::letterbox;
@@ -249,7 +249,7 @@ TEST_F(GlTransfer, a_buffer_that_cannot_be_imported_is_copied_from_then_on) {
 }
 
 TEST_F(GlTransfer, pixel_buffers_are_used_without_a_map) {
-  for (const F format : colour_formats) {
+  for (const F format : transfer_formats) {
     SCOPED_TRACE(to_string(format));
     EXPECT_TRUE(
         judge_->compare({.src = pbo_image(38, 26, format), .dst = pbo_image(32, 30, F::rgba)}));
@@ -281,14 +281,14 @@ TEST_F(GlTransfer, a_mapped_pixel_buffer_is_neither_source_nor_destination) {
 TEST_F(GlTransfer, copies_pass_through_staging_where_it_is_asked_for) {
   for (const char* transfer : {"pbo", "sync"}) {
     use_transfer(transfer);
-    for (const F format : colour_formats) {
+    for (const F format : transfer_formats) {
       SCOPED_TRACE(testing::Message() << transfer << " " << to_string(format));
       EXPECT_TRUE(
           judge_->compare({.src = heap_image(38, 26, format), .dst = heap_image(22, 30, F::rgb)}));
       EXPECT_TRUE(
           judge_->compare({.src = heap_image(37, 26, F::rgb), .dst = heap_image(26, 31, format)}));
     }
-    EXPECT_EQ(take().copies, 4 * std::size(colour_formats));
+    EXPECT_EQ(take().copies, 4 * std::size(transfer_formats));
     EXPECT_TRUE(
         judge_->compare({.src = dma_image(38, 26, F::nv12), .dst = dma_image(32, 20, F::rgb)}));
     EXPECT_EQ(take().copies, 2U);

@@ -7,19 +7,19 @@
 namespace halyard::reference {
 namespace {
 
-struct Matrix {
+struct ColourMatrix {
   double kr, kb;
   double offset, luma, chroma;  ///< codes: black, and the swings
   double kg() const { return 1 - kr - kb; }
-  friend bool operator==(const Matrix&, const Matrix&) = default;
+  friend bool operator==(const ColourMatrix&, const ColourMatrix&) = default;
 };
 
 // Unknown values: HD from 720 rows on, and limited range.
-Matrix matrix_of(const Colorimetry& c, std::size_t height) {
+ColourMatrix matrix_of(const Colorimetry& c, std::size_t height) {
   ColorEncoding encoding = c.encoding;
   if (encoding == ColorEncoding::unknown)
     encoding = height >= 720 ? ColorEncoding::bt709 : ColorEncoding::bt601;
-  Matrix m{0.299, 0.114, 16, 219, 224};
+  ColourMatrix m{0.299, 0.114, 16, 219, 224};
   if (encoding == ColorEncoding::bt709) m = {0.2126, 0.0722, 16, 219, 224};
   if (encoding == ColorEncoding::bt2020) m = {0.2627, 0.0593, 16, 219, 224};
   if (c.range == ColorRange::full) {
@@ -29,7 +29,7 @@ Matrix matrix_of(const Colorimetry& c, std::size_t height) {
   return m;
 }
 
-double full_luma(double y, const Matrix& m) {
+double full_luma(double y, const ColourMatrix& m) {
   return std::max((y - m.offset) * 255 / m.luma, 0.0);
 }
 
@@ -39,7 +39,7 @@ double clamped(double code) {
 
 // Cb = (B - Y) / (2 (1 - kb)), Cr likewise, and Y = kr R + kg G + kb B, solved for R, G, B, from
 // luma in full range.
-Pixel solved(double y, const Pixel& in, const Matrix& m) {
+Pixel solved(double y, const Pixel& in, const ColourMatrix& m) {
   const double cb = (in[1] - 128) * 255 / m.chroma;
   const double cr = (in[2] - 128) * 255 / m.chroma;
   const double r = y + 2 * (1 - m.kr) * cr;
@@ -48,25 +48,25 @@ Pixel solved(double y, const Pixel& in, const Matrix& m) {
 }
 
 // Colours outside the RGB gamut are clamped.
-Pixel to_rgb(const Pixel& in, const Matrix& m) {
+Pixel to_rgb(const Pixel& in, const ColourMatrix& m) {
   const Pixel rgb = solved(full_luma(in[0], m), in, m);
   return {clamped(rgb[0]), clamped(rgb[1]), clamped(rgb[2]), rgb[3]};
 }
 
 // To other Y'CbCr nothing is clamped: neither colours nor luma below black.
-Pixel to_unbounded_rgb(const Pixel& in, const Matrix& m) {
+Pixel to_unbounded_rgb(const Pixel& in, const ColourMatrix& m) {
   return solved((in[0] - m.offset) * 255 / m.luma, in, m);
 }
 
-Pixel to_yuv(const Pixel& rgb, const Matrix& m) {
+Pixel to_yuv(const Pixel& rgb, const ColourMatrix& m) {
   const double y = m.kr * rgb[0] + m.kg() * rgb[1] + m.kb * rgb[2];
   return {m.offset + y * m.luma / 255, 128 + (rgb[2] - y) / (2 * (1 - m.kb)) * m.chroma / 255,
           128 + (rgb[0] - y) / (2 * (1 - m.kr)) * m.chroma / 255, rgb[3]};
 }
 
 Pixel changed(const ColourChange& c, const Pixel& in) {
-  const Matrix source = matrix_of(c.source, c.source_height);
-  const Matrix destination = matrix_of(c.destination, c.destination_height);
+  const ColourMatrix source = matrix_of(c.source, c.source_height);
+  const ColourMatrix destination = matrix_of(c.destination, c.destination_height);
   if (c.keeps_codes()) return in;
   if (c.to == ColorModel::grey) {
     const double grey = c.from == ColorModel::yuv ? full_luma(in[0], source)

@@ -9,7 +9,7 @@ namespace {
 
 using F = PixelFormat;
 
-constexpr PixelFormat targets[] = {
+constexpr PixelFormat request_targets[] = {
     F::rgb,  F::rgba, F::bgr,  F::bgra, F::grey, F::planar_rgb, F::planar_rgba, F::nv12,
     F::nv21, F::nv16, F::nv24, F::i420, F::yuyv, F::uyvy,       F::vyuy,        F::yvyu};
 constexpr DType dtypes[] = {DType::u8, DType::i8, DType::u16, DType::f16, DType::bf16, DType::f32};
@@ -21,7 +21,7 @@ PixelFormat source_of(const std::vector<int>& v) {
   return all_formats()[static_cast<std::size_t>(v[f_source])].format;
 }
 PixelFormat target_of(const std::vector<int>& v) {
-  return targets[v[f_target]];
+  return request_targets[v[f_target]];
 }
 ColorModel model_of(PixelFormat format) {
   return info(format).model;

@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct Number {
+struct BadNumber {
   std::uint64_t value = 0;
 };
 
@@ -30,7 +30,7 @@ class Strangers : public ::testing::Test {
 };
 
 // Answers whatever a test wants, as a stranger might.
-class Stranger : public ipc::Service {
+class StrangeService : public ipc::Service {
  public:
   std::function<Result<ipc::Parcel>()> says;
   Result<ipc::Parcel> answer(const ipc::NodeId&, std::uint32_t, ipc::Parcel) override {
@@ -50,7 +50,7 @@ TEST_F(Strangers, nonsense_of_a_pool_is_not_believed) {
   const auto entry = *node->registry().enter("pools", std::to_string(id), false, Deadline(1s));
   ASSERT_TRUE(entry.set_text("pool_size 1048576\nmax_slots 8\nslot_alignment 64\n"));
   ASSERT_TRUE(entry.add(ipc::to_string(node->id()) + "-0"));
-  const auto stranger = std::make_shared<Stranger>();
+  const auto stranger = std::make_shared<StrangeService>();
   const std::string key = "pool/" + std::to_string(id);
   node->add(key, stranger);
   const auto arena = *ipc::Arena::create(
@@ -120,9 +120,9 @@ TEST_F(Strangers, nonsense_of_a_pool_is_not_believed) {
 
 TEST_F(Strangers, nonsense_of_a_topic_is_not_believed) {
   const std::string name = "stranger/topic";
-  auto here = *Topic<Number>::create(name, {.role = TopicRole::subscriber});
+  auto here = *Topic<BadNumber>::create(name, {.role = TopicRole::subscriber});
   const auto node = *ipc::Node::get();
-  const auto stranger = std::make_shared<Stranger>();
+  const auto stranger = std::make_shared<StrangeService>();
   node->add("topic/" + name, stranger);
   const Fd unsealed = *create_shared_object();
   ASSERT_EQ(::ftruncate(unsealed.get(), 1 << 20), 0);

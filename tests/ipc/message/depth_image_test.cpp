@@ -11,6 +11,7 @@
 #include "image/cpu/each_target.h"
 #include "ipc/helpers.h"
 #include "support/result.h"
+#include "support/special_values.h"
 
 namespace halyard {
 namespace {
@@ -20,7 +21,6 @@ using namespace test;  // NOLINT: its helpers are what tests are written in
 static_assert(std::is_trivially_copyable_v<DepthImageMetadata>);
 static_assert(std::is_standard_layout_v<DepthImageMetadata>);
 
-constexpr float none = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinite = std::numeric_limits<float>::infinity();
 
 DepthImage depth(std::size_t width, std::size_t height, DType dtype) {
@@ -86,7 +86,7 @@ TEST(DepthImage, keeps_metres) {
   DepthImage image = depth(4, 4, DType::f32);
   ASSERT_TRUE(image.set_depth(1, 2, 3.5F));
   EXPECT_EQ(*image.get_depth(1, 2), 3.5F);
-  ASSERT_TRUE(image.set_depth(1, 2, none));
+  ASSERT_TRUE(image.set_depth(1, 2, nan));
   EXPECT_TRUE(std::isnan(*image.get_depth(1, 2)));
   ASSERT_TRUE(image.set_depth(1, 2, 0));
   EXPECT_EQ(*image.get_depth(1, 2), 0);
@@ -105,7 +105,7 @@ TEST(DepthImage, rounds_to_units) {
     EXPECT_EQ(*image.get_depth_u16(3, 3), unit) << meters;
     EXPECT_NEAR(*image.get_depth(3, 3), static_cast<float>(unit) / 1000, 1e-6);
   }
-  for (const float bad : {-0.001F, 65.536F, 1e30F, infinite, -infinite, none}) {
+  for (const float bad : {-0.001F, 65.536F, 1e30F, infinite, -infinite, nan}) {
     EXPECT_FAILS(image.set_depth(3, 3, bad), Errc::invalid_argument, "meters") << bad;
   }
   EXPECT_EQ(*image.get_depth_u16(3, 3), 250);
@@ -155,10 +155,10 @@ TEST(DepthImage, honours_its_range) {
   EXPECT_EQ(statistics.max, 2.0F);
   EXPECT_EQ(statistics.mean, 1.25);
   for (const auto& [min, max] :
-       {std::pair{-1.0F, 1.0F}, {2.0F, 1.0F}, {none, 1.0F}, {0.0F, none}, {infinite, infinite}}) {
+       {std::pair{-1.0F, 1.0F}, {2.0F, 1.0F}, {nan, 1.0F}, {0.0F, nan}, {infinite, infinite}}) {
     EXPECT_EQ(code_of(image.set_depth_range(min, max)), Errc::invalid_argument);
   }
-  for (const float scale : {0.0F, -1.0F, infinite, none})
+  for (const float scale : {0.0F, -1.0F, infinite, nan})
     EXPECT_EQ(code_of(image.set_depth_scale(scale)), Errc::invalid_argument);
   EXPECT_EQ(image.max_depth(), 2.0F);
   EXPECT_EQ(image.depth_scale(), 1.0F);
@@ -233,7 +233,7 @@ TEST(DepthStatistics, of_metres_are_those_of_a_plain_loop) {
       DepthImage image = strided<float>(1 + random() % 130, 1 + random() % 40, random,
                                         round % 2 == 0 ? 1e9F : 1e-9F);
       const TensorMap map = *image.tensor().map(Access::write);
-      const float odd[] = {none, infinite, -infinite, 0, -0.0F, 1e-45F, 3.4e38F};
+      const float odd[] = {nan, infinite, -infinite, 0, -0.0F, 1e-45F, 3.4e38F};
       const auto rows = *map.view<float, 2>();
       for (const auto row : rows) {
         for (float& d : row)

@@ -11,13 +11,13 @@
 #include "halyard/point_cloud.h"
 #include "ipc/helpers.h"
 #include "support/result.h"
+#include "support/special_values.h"
 
 namespace halyard {
 namespace {
 
 using namespace test;  // NOLINT: its helpers are what tests are written in
 
-constexpr float none = std::numeric_limits<float>::quiet_NaN();
 constexpr std::array<double, 16> identity = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
 
 // ---- images ----
@@ -217,7 +217,7 @@ DepthImage some_depths(std::size_t width, std::size_t height, DType dtype, std::
       EXPECT_TRUE(image.set_depth(x, y, dtype == DType::u16 ? std::min(depth, 65.0F) : depth));
     }
   }
-  if (dtype == DType::f32) must(image.set_depth(0, 0, none));
+  if (dtype == DType::f32) must(image.set_depth(0, 0, nan));
   return image;
 }
 
@@ -268,7 +268,7 @@ TEST(DepthConversion, goes_both_ways_and_rounds) {
 TEST(DepthConversion, leaves_out_what_is_no_measurement) {
   DepthImage image = *DepthImage::meters(8, 1);
   const std::array<float, 8> values = {
-      none, std::numeric_limits<float>::infinity(), -1, 0, 1e30F, 65.535F, 65.536F, 0.0005F};
+      nan, std::numeric_limits<float>::infinity(), -1, 0, 1e30F, 65.535F, 65.536F, 0.0005F};
   ASSERT_TRUE(image.copy_from(std::as_bytes(std::span(values))));
   const DepthImage units = *image.to_millimeters();
   const std::array<int, 8> expected = {0, 0, 0, 0, 0, 65535, 0, 1};

@@ -11,7 +11,7 @@
 namespace halyard::ipc {
 namespace {
 
-constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+constexpr std::uint64_t extent_mib = std::uint64_t{1} << 20;
 
 TEST(Extents, give_all_that_is_left_to_the_byte) {
   Extents extents(64, 4);
@@ -33,9 +33,10 @@ TEST(Extents, give_all_that_is_left_to_the_byte) {
 
 TEST(Extents, take_a_granule_for_nothing_and_refuse_what_no_number_holds) {
   Extents extents(64, 4);
-  extents.grow(mib);
+  extents.grow(extent_mib);
   EXPECT_EQ(extents.take(0)->size, 64U);
-  for (const std::uint64_t bytes : {mib, std::uint64_t{1} << 40, UINT64_MAX, UINT64_MAX - 62})
+  for (const std::uint64_t bytes :
+       {extent_mib, std::uint64_t{1} << 40, UINT64_MAX, UINT64_MAX - 62})
     EXPECT_FALSE(extents.take(bytes)) << bytes;
   EXPECT_EQ(extents.taken(), 1U);
 }
@@ -44,7 +45,7 @@ TEST(Extents, find_the_one_that_fits_among_many_of_nearly_the_size) {
   Extents extents(64, 400);
   std::vector<std::uint32_t> apart;
   // Sizes of one bin, each between two that stay taken; the largest comes last in the bin.
-  extents.grow(4 * mib);
+  extents.grow(4 * extent_mib);
   std::vector<std::uint32_t> sizes;
   for (std::uint64_t size = 4351; size >= 4096; size -= 17) {
     sizes.push_back(extents.take(size * 64 / 16)->id);
@@ -105,8 +106,8 @@ TEST(Extents, join_what_they_grow_by) {
 // ends at the eighth part of this.
 TEST(Extents, serve_a_size_that_grows_up_to_the_whole) {
   Extents extents(64, 16);
-  extents.grow(64 * mib);
-  for (std::uint64_t bytes = 100'000; bytes <= 64 * mib; bytes += 100'000) {
+  extents.grow(64 * extent_mib);
+  for (std::uint64_t bytes = 100'000; bytes <= 64 * extent_mib; bytes += 100'000) {
     const auto extent = extents.take(bytes);
     ASSERT_TRUE(extent) << bytes;
     extents.give(extent->id);
@@ -159,8 +160,8 @@ TEST(Extents, never_overlap_nor_lose_a_byte_whatever_is_taken_and_given) {
     std::vector<Extents::Extent> live;
     for (int step = 0; step < 20000; ++step) {
       if (step % 4000 == 0) {
-        extents.grow(mib);
-        oracle.grow(mib);
+        extents.grow(extent_mib);
+        oracle.grow(extent_mib);
       }
       if (live.size() < 200 && random() % 100 < (step / 2000 % 2 == 0 ? 60U : 40U)) {
         const std::uint64_t bytes = random() % (std::uint64_t{1} << (random() % 22));
@@ -184,8 +185,8 @@ TEST(Extents, never_overlap_nor_lose_a_byte_whatever_is_taken_and_given) {
     EXPECT_EQ(extents.largest_free_bytes(), oracle.largest_gap());
     for (const auto& extent : live)
       extents.give(extent.id);
-    EXPECT_EQ(extents.free_bytes(), 5 * mib);
-    EXPECT_EQ(extents.largest_free_bytes(), 5 * mib);
+    EXPECT_EQ(extents.free_bytes(), 5 * extent_mib);
+    EXPECT_EQ(extents.largest_free_bytes(), 5 * extent_mib);
   }
 }
 

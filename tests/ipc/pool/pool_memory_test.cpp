@@ -29,7 +29,7 @@ using namespace ipc::testing;
 using namespace std::chrono_literals;
 using test::value_of;
 
-constexpr std::size_t mib = std::size_t{1} << 20U;
+constexpr std::size_t pool_mib = std::size_t{1} << 20U;
 
 std::shared_ptr<TensorPool> make(TensorPoolConfig config) {
   static std::uint32_t last = 7100;
@@ -62,7 +62,7 @@ TEST(Peer, DISABLED_in_pid_namespace) {
 
 // A process whose number means nothing here is alive as long as it is.
 TEST(PoolMemory, of_processes_in_other_pid_namespaces_is_theirs) {
-  const auto pool = make(mib, 8);
+  const auto pool = make(pool_mib, 8);
   Peer peer("in_pid_namespace", "pool_member " + std::to_string(pool->pool_id()));
   const std::string said = peer.hear();
   if (said == "no namespace") GTEST_SKIP() << "no PID namespace can be made here";
@@ -84,7 +84,7 @@ TEST(PoolMemory, of_processes_in_other_pid_namespaces_is_theirs) {
 }
 
 TEST(PoolMemory, of_others_cannot_be_made_writable) {
-  const auto pool = make(mib, 8);
+  const auto pool = make(pool_mib, 8);
   Peer peer("pool_member", std::to_string(pool->pool_id()), "open");
   const auto theirs = value_of(pool->attach(from_hex(peer.ask("alloc 5000"))));
   const auto at = reinterpret_cast<std::uintptr_t>(theirs.data_slice()->data());
@@ -94,7 +94,7 @@ TEST(PoolMemory, of_others_cannot_be_made_writable) {
 }
 
 TEST(PoolMemory, shows_nobody_what_another_process_wrote) {
-  const auto pool = make(mib, 8);
+  const auto pool = make(pool_mib, 8);
   {
     Peer peer("pool_member", std::to_string(pool->pool_id()), "open");
     for (int i = 0; i < 5; ++i)
@@ -106,14 +106,15 @@ TEST(PoolMemory, shows_nobody_what_another_process_wrote) {
       EXPECT_EQ(std::count(bytes.begin(), bytes.end(), std::byte{0}), 100'000);
     }
   }
-  const auto handle = value_of(pool->alloc_for(std::array{mib}, DType::u8, Device::cpu(), 10s));
+  const auto handle =
+      value_of(pool->alloc_for(std::array{pool_mib}, DType::u8, Device::cpu(), 10s));
   const auto bytes = *handle.data_slice();
   EXPECT_EQ(std::count(bytes.begin(), bytes.end(), std::byte{77}), 0);
 }
 
 // Any number of threads that count one slot come out even.
 TEST(PoolMemory, is_counted_right_by_many_threads) {
-  const auto pool = make(mib, 4);
+  const auto pool = make(pool_mib, 4);
   const auto descriptor = *pool->alloc_slot({100}, DType::u8);
   const TensorHandle handle = *pool->attach(descriptor);
   test::on_threads(4, [&](unsigned t) {
@@ -136,7 +137,7 @@ TEST(PoolMemory, is_counted_right_by_many_threads) {
 }
 
 TEST(PoolMemory, is_all_back_after_any_mixture) {
-  constexpr std::uint64_t bytes = 16 * mib;
+  constexpr std::uint64_t bytes = 16 * pool_mib;
   const auto pool = make(bytes, 32);
   std::mt19937 random(5);
   std::vector<TensorHandle> held;
@@ -186,7 +187,7 @@ TEST(PoolMemory, of_one_slot_is_a_pool) {
 }
 
 TEST(PoolMemory, is_seen_through_views_that_validate) {
-  const auto pool = make(mib, 8);
+  const auto pool = make(pool_mib, 8);
   const TensorHandle whole = *pool->alloc({4, 6, 8}, DType::u16);
   const auto words = *whole.data_as<std::uint16_t>();
   for (std::size_t i = 0; i < words.size(); ++i)
@@ -213,22 +214,22 @@ TEST(PoolMemory, that_is_prefaulted_has_its_pages) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer has pages of its own for these";
 #endif
-  const auto pool = make({.pool_size = 32 * mib, .prefault = true});
+  const auto pool = make({.pool_size = 32 * pool_mib, .prefault = true});
   static_cast<void>(pool->alloc({1}, DType::u8));
   const long faults = test::page_faults_of([&] {
-    const auto handle = *pool->alloc({24 * mib}, DType::u8);
-    std::memset(handle.data_slice_mut()->data(), 1, 24 * mib);
+    const auto handle = *pool->alloc({24 * pool_mib}, DType::u8);
+    std::memset(handle.data_slice_mut()->data(), 1, 24 * pool_mib);
   });
   EXPECT_LT(faults, 100) << "of 6144 pages";
 }
 
 // Nobody walks over the bytes: of 32768 pages one has been touched, by the caller.
 TEST(PoolMemory, is_given_out_and_back_without_a_look_at_its_pages) {
-  const auto pool = make(256 * mib, 8);
+  const auto pool = make(256 * pool_mib, 8);
   std::optional<TensorHandle> again;
   const long faults = test::page_faults_of([&] {
-    pool->alloc({128 * mib}, DType::u8)->data_slice_mut()->back() = std::byte{1};
-    again = *pool->alloc({128 * mib}, DType::u8);
+    pool->alloc({128 * pool_mib}, DType::u8)->data_slice_mut()->back() = std::byte{1};
+    again = *pool->alloc({128 * pool_mib}, DType::u8);
   });
   EXPECT_EQ(again->data_slice()->back(), std::byte{1});
   EXPECT_LT(faults, 100);
@@ -237,7 +238,7 @@ TEST(PoolMemory, is_given_out_and_back_without_a_look_at_its_pages) {
 // What a process that ended at any step of making a pool or a topic left behind stops nobody.
 TEST(PoolMemory, of_pools_that_were_half_made_is_made_anew) {
   const auto registry = value_of(ipc::Registry::open());
-  const auto other = make(mib, 4);  // keeps the folders there
+  const auto other = make(pool_mib, 4);  // keeps the folders there
   const std::string dead = "00112233445566778899aabbccddeeff";
   const auto leave = [&](const std::string& path, int step, const std::string& member) {
     ASSERT_EQ(::mkdir(path.c_str(), 0700), 0);

@@ -14,7 +14,7 @@ namespace {
 
 using Broken = Producer<ManagedVersioned>;
 using Type = decltype(Broken::managed.tensor.dtype);
-constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t huge_extent = std::numeric_limits<std::int64_t>::max();
 
 // One fault each, and the words that name it.
 struct Fault {
@@ -96,20 +96,20 @@ const Fault faults[] = {
      unsupported, "unknown"},
     {"null_shape", [](Broken& p) { p.managed.tensor.shape = nullptr; }, invalid, "shape: is null"},
     {"negative_extent", [](Broken& p) { p.shape[1] = -3; }, invalid, "axis 1: -3"},
-    {"huge_extent", [](Broken& p) { p.shape[0] = huge; }, invalid, "shape: size"},
+    {"huge_extent", [](Broken& p) { p.shape[0] = huge_extent; }, invalid, "shape: size"},
     {"huge_product", [](Broken& p) { p.shape[0] = 2 * (p.shape[1] = std::int64_t{1} << 31); },
      invalid, "shape: size"},
-    {"huge_stride", [](Broken& p) { p.strides[0] = huge; }, invalid, "strides"},
-    {"huge_negative_stride", [](Broken& p) { p.strides[0] = -huge; }, invalid, "strides"},
+    {"huge_stride", [](Broken& p) { p.strides[0] = huge_extent; }, invalid, "strides"},
+    {"huge_negative_stride", [](Broken& p) { p.strides[0] = -huge_extent; }, invalid, "strides"},
     {"strides_that_add_up_too_high",
      [](Broken& p) {
        p.shape[0] = p.shape[1] = 3;
-       set_strides(p, huge / 8, huge / 8);
+       set_strides(p, huge_extent / 8, huge_extent / 8);
      },
      invalid, "strides"},
     {"strides_that_reach_too_far_both_ways",
-     [](Broken& p) { set_strides(p, huge / 6, -huge / 12); }, invalid, "strides"},
-    {"strides_before_address_0", [](Broken& p) { p.strides[0] = -huge / 8; }, invalid,
+     [](Broken& p) { set_strides(p, huge_extent / 6, -huge_extent / 12); }, invalid, "strides"},
+    {"strides_before_address_0", [](Broken& p) { p.strides[0] = -huge_extent / 8; }, invalid,
      "address space"},
     {"null_data", [](Broken& p) { p.managed.tensor.data = nullptr; }, invalid, "data: is null"},
     {"odd_byte_offset", [](Broken& p) { p.managed.tensor.byte_offset = 2; }, invalid,

@@ -17,7 +17,7 @@ using conformance::raw_memfd;
 
 constexpr std::uint64_t tiled = 0x0100000000000002ULL;  // Intel's Y tiling
 
-std::uint8_t mark(std::size_t plane, std::size_t row, std::size_t column) {
+std::uint8_t mark_byte(std::size_t plane, std::size_t row, std::size_t column) {
   return static_cast<std::uint8_t>(plane * 71 + row * 13 + column * 3 + 1);
 }
 
@@ -33,7 +33,7 @@ void write_marks(const Fd& object, std::size_t plane, std::size_t offset, std::s
   for (std::size_t r = 0; r < rows; ++r) {
     std::vector<std::uint8_t> row(row_bytes);
     for (std::size_t c = 0; c < row_bytes; ++c)
-      row[c] = mark(plane, r, c);
+      row[c] = mark_byte(plane, r, c);
     ASSERT_EQ(
         ::pwrite(object.get(), row.data(), row_bytes, static_cast<off_t>(offset + r * stride)),
         static_cast<ssize_t>(row_bytes));
@@ -45,7 +45,7 @@ void expect_marks(const Tensor& image) {
   for (std::size_t p = 0; p < map.plane_count(); ++p) {
     const MappedPlane& plane = map.plane(p);
     for (const auto [r, c] : test::grid<std::size_t>(plane.rows, plane.row_bytes))
-      ASSERT_EQ(plane.data[r * plane.stride_bytes + c], std::byte{mark(p, r, c)})
+      ASSERT_EQ(plane.data[r * plane.stride_bytes + c], std::byte{mark_byte(p, r, c)})
           << "plane " << p << ", row " << r << ", column " << c;
   }
 }

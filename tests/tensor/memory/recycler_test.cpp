@@ -22,9 +22,9 @@ namespace {
 using F = PixelFormat;
 using test::image_of;
 
-struct Counted final : Attachment {
-  explicit Counted(std::atomic<int>& alive) : alive_(alive) { ++alive_; }
-  ~Counted() override { --alive_; }
+struct CountedBuffer final : Attachment {
+  explicit CountedBuffer(std::atomic<int>& alive) : alive_(alive) { ++alive_; }
+  ~CountedBuffer() override { --alive_; }
   std::atomic<int>& alive_;
 };
 
@@ -36,7 +36,7 @@ TEST(Recycler, gives_the_same_buffer_again_with_its_bytes_and_attachments) {
   {
     const auto buffer = *recycler.allocate(5000);
     id = buffer->id();
-    buffer->attach(&owner, std::make_unique<Counted>(alive));
+    buffer->attach(&owner, std::make_unique<CountedBuffer>(alive));
     buffer->map(Access::write)->writable_bytes()[4999] = std::byte{7};
     buffer->set_cpu_access(CpuAccess::none);
   }
@@ -188,8 +188,8 @@ TEST(Recycler, lets_go_of_idle_buffers_only_when_trimmed) {
   const int owner = 0;
   Recycler recycler;
   const auto held = *recycler.allocate(100);
-  held->attach(&owner, std::make_unique<Counted>(alive));
-  { (*recycler.allocate(100))->attach(&owner, std::make_unique<Counted>(alive)); }
+  held->attach(&owner, std::make_unique<CountedBuffer>(alive));
+  { (*recycler.allocate(100))->attach(&owner, std::make_unique<CountedBuffer>(alive)); }
   EXPECT_EQ(recycler.stats().idle_bytes, 100U);
   recycler.trim();
   EXPECT_EQ(alive, 1);

@@ -9,9 +9,10 @@ namespace {
 
 using tool::StreamMessage;
 using tool::WaitingMessages;
-using Role = StreamMessage::Role;
+using MessageRole = StreamMessage::Role;
 
-StreamMessage message(Role role, const std::string& text, const StreamMessage::Bytes& head = {}) {
+StreamMessage message(MessageRole role, const std::string& text,
+                      const StreamMessage::Bytes& head = {}) {
   return {std::make_shared<const std::string>(text), role, head};
 }
 
@@ -21,7 +22,7 @@ const std::string large(tool::max_waiting_bytes / 2 + 1, 'x');
 TEST(http_waiting, a_whole_message_replaces_what_waits) {
   WaitingMessages waiting;
   for (const char* text : {"one", "two", "three"})
-    ASSERT_TRUE(waiting.add(message(Role::whole, text)));
+    ASSERT_TRUE(waiting.add(message(MessageRole::whole, text)));
   EXPECT_EQ(*waiting.take().bytes, "three");
   EXPECT_TRUE(waiting.is_empty());
   EXPECT_EQ(waiting.take_skipped(), 2U);
@@ -30,11 +31,11 @@ TEST(http_waiting, a_whole_message_replaces_what_waits) {
 
 TEST(http_waiting, a_viewer_begins_with_the_head_and_a_first_message) {
   WaitingMessages waiting;
-  ASSERT_TRUE(waiting.add(message(Role::follows, "before")));
+  ASSERT_TRUE(waiting.add(message(MessageRole::follows, "before")));
   EXPECT_TRUE(waiting.is_empty());
-  ASSERT_TRUE(waiting.add(message(Role::first, "key", head)));
-  ASSERT_TRUE(waiting.add(message(Role::follows, "next")));
-  ASSERT_TRUE(waiting.add(message(Role::first, "key 2", head)));
+  ASSERT_TRUE(waiting.add(message(MessageRole::first, "key", head)));
+  ASSERT_TRUE(waiting.add(message(MessageRole::follows, "next")));
+  ASSERT_TRUE(waiting.add(message(MessageRole::first, "key 2", head)));
   const auto first = waiting.take();
   EXPECT_EQ(first.head, head);
   EXPECT_EQ(*first.bytes, "key");
@@ -48,13 +49,13 @@ TEST(http_waiting, a_viewer_begins_with_the_head_and_a_first_message) {
 
 TEST(http_waiting, a_slow_viewer_begins_again_at_a_first_message) {
   WaitingMessages waiting;
-  ASSERT_TRUE(waiting.add(message(Role::first, "key", head)));
-  ASSERT_TRUE(waiting.add(message(Role::follows, large)));
-  ASSERT_TRUE(waiting.add(message(Role::follows, large)));
+  ASSERT_TRUE(waiting.add(message(MessageRole::first, "key", head)));
+  ASSERT_TRUE(waiting.add(message(MessageRole::follows, large)));
+  ASSERT_TRUE(waiting.add(message(MessageRole::follows, large)));
   EXPECT_TRUE(waiting.is_empty());
-  ASSERT_TRUE(waiting.add(message(Role::follows, "lost")));
+  ASSERT_TRUE(waiting.add(message(MessageRole::follows, "lost")));
   EXPECT_TRUE(waiting.is_empty());
-  ASSERT_TRUE(waiting.add(message(Role::first, "key 2", head)));
+  ASSERT_TRUE(waiting.add(message(MessageRole::first, "key 2", head)));
   const auto next = waiting.take();
   EXPECT_EQ(*next.bytes, "key 2");
   EXPECT_EQ(next.head, head) << "the head had not been sent";
@@ -63,8 +64,8 @@ TEST(http_waiting, a_slow_viewer_begins_again_at_a_first_message) {
 
 TEST(http_waiting, a_first_message_replaces_more_than_the_limit) {
   WaitingMessages waiting;
-  ASSERT_TRUE(waiting.add(message(Role::first, large, head)));
-  ASSERT_TRUE(waiting.add(message(Role::first, large, head)));
+  ASSERT_TRUE(waiting.add(message(MessageRole::first, large, head)));
+  ASSERT_TRUE(waiting.add(message(MessageRole::first, large, head)));
   EXPECT_EQ(waiting.take_skipped(), 1U);
   waiting.take();
   EXPECT_TRUE(waiting.is_empty());
@@ -72,9 +73,9 @@ TEST(http_waiting, a_first_message_replaces_more_than_the_limit) {
 
 TEST(http_waiting, another_head_ends_the_stream) {
   WaitingMessages waiting;
-  ASSERT_TRUE(waiting.add(message(Role::first, "key", head)));
-  EXPECT_FALSE(
-      waiting.add(message(Role::first, "key", std::make_shared<const std::string>("other"))));
+  ASSERT_TRUE(waiting.add(message(MessageRole::first, "key", head)));
+  EXPECT_FALSE(waiting.add(
+      message(MessageRole::first, "key", std::make_shared<const std::string>("other"))));
 }
 
 }  // namespace

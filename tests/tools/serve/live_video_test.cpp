@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using tool::HttpStream;
 
-class VideoHandler final : public tool::HttpHandler {
+class LiveVideoHandler final : public tool::HttpHandler {
  public:
   tool::HttpReply reply(const tool::HttpRequest&, const std::string&) override {
     tool::HttpReply out;
@@ -56,7 +56,7 @@ class LiveVideoTest : public ::testing::Test {
     client.read_to("\r\n\r\n");
     EXPECT_TRUE(has_viewers(viewers));
   }
-  VideoHandler handler;
+  LiveVideoHandler handler;
   std::unique_ptr<tool::HttpServer> server;
   std::optional<tool::LiveVideo> video;
 };
@@ -118,7 +118,7 @@ TEST_F(LiveVideoTest, an_image_that_cannot_be_encoded_ends_the_video_and_says_wh
 }
 
 TEST(LiveVideo, an_encoder_that_is_not_there_is_named) {
-  VideoHandler handler;
+  LiveVideoHandler handler;
   tool::HttpServerOptions options;
   options.listen.port = 0;
   const auto server = tool::HttpServer::create(std::move(options), handler);

@@ -11,7 +11,7 @@
 namespace halyard::image {
 namespace {
 
-constexpr double tie = 1e-9;  // samples
+constexpr double window_tie = 1e-9;  // samples
 
 AffineWindow single(std::int32_t sample, float* weights) noexcept {
   weights[0] = 1;
@@ -32,7 +32,7 @@ AffineWindow normalised(const AffineAxis& axis, double centre, AffineWindow w,
 }  // namespace
 
 std::int32_t sample_under(const AffineAxis& axis, double centre) noexcept {
-  return std::clamp(static_cast<std::int32_t>(centre + tie), axis.lowest, axis.highest - 1);
+  return std::clamp(static_cast<std::int32_t>(centre + window_tie), axis.lowest, axis.highest - 1);
 }
 
 AffineKernel::AffineKernel(Filter filter, bool antialias) : filter_(filter), antialias_(antialias) {
@@ -83,7 +83,7 @@ std::size_t AffineKernel::max_taps(const AffineAxis& axis) const noexcept {
 }
 
 double AffineKernel::at(double x) const noexcept {
-  if (filter_ == Filter::box) return x > -0.5 + tie && x <= 0.5 + tie ? 1 : 0;
+  if (filter_ == Filter::box) return x > -0.5 + window_tie && x <= 0.5 + window_tie ? 1 : 0;
   const double place = std::abs(x) * steps;
   const auto i = static_cast<std::size_t>(place);
   if (i + 1 >= table_.size()) return 0;
@@ -128,7 +128,7 @@ AffineWindow AffineKernel::repeated(const AffineAxis& axis, double centre,
 AffineWindow AffineKernel::left_out(const AffineAxis& axis, double centre,
                                     float* weights) const noexcept {
   const double wide = widening(axis);
-  const double reach = support_ * wide + tie;
+  const double reach = support_ * wide + window_tie;
   const auto within = [&](double sample) {
     return static_cast<std::int32_t>(
         std::clamp(sample, static_cast<double>(axis.lowest), static_cast<double>(axis.highest)));

@@ -11,9 +11,9 @@
 namespace halyard::image {
 namespace {
 
-constexpr double one = 4294967296.0;  // 2^32
+constexpr double row_unit = 4294967296.0;  // 2^32
 // Positions that a rounding error of two units misses a border by count as on it.
-constexpr double tie = 2 / one;
+constexpr double row_tie = 2 / row_unit;
 constexpr double max_position = 1 << 29;
 
 struct PositionParts {
@@ -22,7 +22,7 @@ struct PositionParts {
 };
 
 PositionParts position_parts(double value) noexcept {
-  const std::int64_t bits = std::llround(value * one);
+  const std::int64_t bits = std::llround(value * row_unit);
   return {static_cast<std::int32_t>(bits >> 32), static_cast<std::uint32_t>(bits)};
 }
 
@@ -110,10 +110,10 @@ AffineNumbers affine_numbers(const Plan& plan) noexcept {
     const Widening wide = widening_of(plan, *site);
     const std::size_t at = 4 * (1 + group);
     // Sample i is within reach of a centre if -reach < i + 0.5 - centre <= reach.
-    put(at, -support_of(plan) * wide.x - 0.5 + tie);
-    put(at + 1, -support_of(plan) * wide.y - 0.5 + tie);
-    put(at + 2, support_of(plan) * wide.x - 0.5 + tie);
-    put(at + 3, support_of(plan) * wide.y - 0.5 + tie);
+    put(at, -support_of(plan) * wide.x - 0.5 + row_tie);
+    put(at + 1, -support_of(plan) * wide.y - 0.5 + row_tie);
+    put(at + 2, support_of(plan) * wide.x - 0.5 + row_tie);
+    put(at + 3, support_of(plan) * wide.y - 0.5 + row_tie);
     out.narrowing[2 * group] = static_cast<float>(1 / wide.x);
     out.narrowing[2 * group + 1] = static_cast<float>(1 / wide.y);
   }
