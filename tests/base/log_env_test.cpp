@@ -10,6 +10,7 @@
 #include "base/text/log_format.h"
 #include "halyard/log.h"
 #include "halyard/trace.h"
+#include "support/variable.h"
 
 namespace halyard {
 namespace {
@@ -141,24 +142,21 @@ TEST_F(EnvironmentTest, heaps_stand_between_colons_as_they_are_written) {
 }
 
 TEST_F(EnvironmentTest, caches_are_where_the_user_keeps_them) {
-  const char* const home = ::getenv("HOME");
-  const std::string before = home == nullptr ? "" : home;
+  const test::Variable home("HOME", "/user"), cache("HALYARD_SHADER_CACHE", "");
   ::unsetenv("HALYARD_SHADER_CACHE");  // tests may run without the user's cache
   set("XDG_CACHE_HOME", "/caches");
   EXPECT_EQ(read_environment().cache_home, "/caches");
   set("XDG_CACHE_HOME", "relative");
-  set("HOME", "/user");
   EXPECT_EQ(read_environment().cache_home, "/user/.cache");
-  set("HOME", "relative");
+  ::setenv("HOME", "relative", 1);
   EXPECT_FALSE(read_environment().cache_home);
   EXPECT_FALSE(read_environment().shader_cache);
-  set("HALYARD_SHADER_CACHE", "");
+  ::setenv("HALYARD_SHADER_CACHE", "", 1);
   EXPECT_FALSE(read_environment().shader_cache);
   set("EDGEFIRST_SHADER_CACHE", "/Folder");
   EXPECT_FALSE(read_environment().shader_cache) << "set to nothing, with the other prefix";
-  set("HALYARD_SHADER_CACHE", "Off");
+  ::setenv("HALYARD_SHADER_CACHE", "Off", 1);
   EXPECT_EQ(read_environment().shader_cache, "Off");
-  if (home != nullptr) ::setenv("HOME", before.c_str(), 1);
 }
 
 TEST_F(EnvironmentTest, log_level_has_our_prefix_only) {

@@ -11,6 +11,7 @@
 #include "halyard/image.h"
 #include "halyard/model.h"
 #include "support/result.h"
+#include "support/variable.h"
 #include "test_paths.h"
 
 #if defined(HALYARD_HAVE_OPENVINO)
@@ -77,7 +78,7 @@ void expect_agreement(const std::string& other, const std::string& model, const 
 #ifdef HALYARD_TEST_ONNXRUNTIME
 TEST(Engines_agree, on_the_harbour) {
   const std::string harbour = HALYARD_SOURCE_DIR "/examples/harbour/";
-  ::setenv("HALYARD_ONNXRUNTIME_DIR", HALYARD_TEST_ONNXRUNTIME, 1);
+  const Variable library("HALYARD_ONNXRUNTIME_DIR", HALYARD_TEST_ONNXRUNTIME);
   for (const char* photo : {"photo.jpg", "clip/frame_0000.jpg", "clip/frame_0010.jpg"})
     expect_agreement("onnxruntime", harbour + "harbour.onnx", harbour + photo,
                      Pixels::of_the_photo);
@@ -90,7 +91,7 @@ TEST(Engines_agree, on_the_harbour) {
 TEST(Engines_agree, on_yolov8n_of_8_bits) {
   const char* const data = std::getenv("HALYARD_TESTDATA_DIR");
   if (data == nullptr) GTEST_SKIP() << "HALYARD_TESTDATA_DIR is not set";
-  ::setenv("HALYARD_LITERT_DIR", HALYARD_TEST_LITERT, 1);
+  const Variable library("HALYARD_LITERT_DIR", HALYARD_TEST_LITERT);
   for (const char* photo : {"bus.jpg", "zidane.jpg"})
     expect_agreement("litert", std::string(data) + "/models/yolov8n_int8.tflite",
                      std::string(data) + "/photos/" + photo, Pixels::of_the_input);
@@ -98,7 +99,7 @@ TEST(Engines_agree, on_yolov8n_of_8_bits) {
 
 TEST(Engines_agree, on_the_harbour_of_8_bits) {
   const std::string harbour = HALYARD_SOURCE_DIR "/examples/harbour/";
-  ::setenv("HALYARD_LITERT_DIR", HALYARD_TEST_LITERT, 1);
+  const Variable library("HALYARD_LITERT_DIR", HALYARD_TEST_LITERT);
   for (const char* model : {"harbour", "harbour_seg", "harbour_pose", "harbour_obb"}) {
     SCOPED_TRACE(model);
     expect_agreement("litert", harbour + model + "_int8.tflite", harbour + "photo.jpg",

@@ -211,8 +211,9 @@ TEST(PipelineStages, what_was_drawn_may_be_kept) {
 
 TEST(PipelineStages, a_video_appears_at_the_end_and_not_after_an_error) {
   if (VideoWriter::extensions().empty()) GTEST_SKIP() << "built without FFmpeg";
+  const Folder folder;
   for (const bool has_error : {false, true}) {
-    const std::string path = files() / (has_error ? "failed.mp4" : "whole.mp4");
+    const std::string path = folder / (has_error ? "failed.mp4" : "whole.mp4");
     PipelineOptions options = options_for(counting_source(12));
     options.stages = video_stages(path, 25).value();
     options.stages.push_back(in_order([&](PipelineFrame& frame) -> Status {

@@ -16,6 +16,7 @@
 #include "halyard/log.h"
 #include "support/folder.h"
 #include "support/result.h"
+#include "support/variable.h"
 
 namespace halyard::test {
 namespace {
@@ -177,15 +178,13 @@ TEST_F(ProgramCacheTest, describe_gl_tells_where_it_is) {
     const auto report = describe_gl().value();
     return std::ranges::find(report.properties, "shader cache", &GlReport::Property::name)->value;
   };
-  ::setenv("HALYARD_ALLOW_SOFTWARE_GL", "1", 1);
-  ::setenv("HALYARD_SHADER_CACHE", folder_.path().c_str(), 1);
+  const Variable allow("HALYARD_ALLOW_SOFTWARE_GL", "1");
+  const Variable cache("HALYARD_SHADER_CACHE", folder_.path());
   EXPECT_EQ(told(), folder_.path());
   fs::permissions(folder_.path(), fs::perms::group_read, fs::perm_options::add);
   EXPECT_EQ(told(), "no");
-  ::setenv("HALYARD_SHADER_CACHE", "off", 1);
+  const Variable off("HALYARD_SHADER_CACHE", "off");
   EXPECT_EQ(told(), "no");
-  ::unsetenv("HALYARD_SHADER_CACHE");
-  ::unsetenv("HALYARD_ALLOW_SOFTWARE_GL");
 }
 
 TEST_F(ProgramCacheTest, is_in_the_users_folder_of_caches) {

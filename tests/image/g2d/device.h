@@ -17,32 +17,11 @@
 #include "image/images.h"
 #include "support/fake_g2d.h"
 #include "support/result.h"
+#include "support/variable.h"
 #include "tensor/memory/buffer_kinds.h"
 #include "test_paths.h"
 
 namespace halyard::test {
-
-/// An environment variable until the end of the block; then it has its old value.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    if (const char* const old = ::getenv(name)) old_ = old;
-    ::setenv(name, value.c_str(), 1);
-  }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-  ~Variable() {
-    if (old_) {
-      ::setenv(name_, old_->c_str(), 1);
-    } else {
-      ::unsetenv(name_);
-    }
-  }
-
- private:
-  const char* name_;
-  std::optional<std::string> old_;
-};
 
 /// One of the fake libraries: "int", "long", "phys" (no g2d_buf_from_fd), "old_text" (a version of
 /// another form), "no_version", "no_blit".

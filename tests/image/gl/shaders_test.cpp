@@ -14,6 +14,7 @@
 #include "support/folder.h"
 #include "support/own_process.h"
 #include "support/result.h"
+#include "support/variable.h"
 
 namespace halyard::test {
 namespace {
@@ -27,8 +28,7 @@ std::string constant_text(int number) {
 
 class Shaders : public testing::Test {
  protected:
-  void SetUp() override { ::setenv("HALYARD_SHADER_CACHE", "off", 1); }
-  void TearDown() override { ::unsetenv("HALYARD_SHADER_CACHE"); }
+  const Variable cache_{"HALYARD_SHADER_CACHE", "off"};
 };
 
 TEST_F(Shaders, those_used_last_are_kept) {

@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that are killed between any two instructions of an operation: the test runs them step
-// by step, as a debugger does, and kills them after step k. The others go on, and get back what
-// they held. HALYARD_STEPS=n: at n points of each operation, all of them if it has fewer (6
-// otherwise):
+// Processes that are killed between any two instructions of an operation: the test runs one step by
+// step, as a debugger does, and others to a breakpoint near step k and on to it, where it kills
+// them. The others go on, and get back what they held. HALYARD_STEPS=n: at n points of each
+// operation, all of them if it has fewer (otherwise at 6 where an instruction is new):
 //   HALYARD_STEPS=100000 halyard_test_ipc --gtest_filter='*KillAfterSteps*'
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/personality.h>
 #include <sys/ptrace.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <unordered_set>
+#include <vector>
 
 #include "halyard/ipc_info.h"
 #include "halyard/topic.h"
@@ -35,6 +40,13 @@ using namespace ipc::testing;
 using test::value_of;
 
 constexpr std::uint32_t new_pool = 4711;
+#ifdef __x86_64__
+constexpr std::size_t instruction_pointer = offsetof(user, regs.rip);
+constexpr std::size_t breakpoint = offsetof(user, u_debugreg[0]);
+constexpr std::size_t breakpoint_switch = offsetof(user, u_debugreg[7]);
+#else
+constexpr std::size_t instruction_pointer = 0, breakpoint = 0, breakpoint_switch = 0;
+#endif
 #ifdef __SANITIZE_ADDRESS__  // makes a million instructions of some: their first ones are enough
 constexpr std::uint64_t usual_points = 2;
 constexpr std::uint64_t max_steps = 50'000;
@@ -116,9 +128,12 @@ struct Holding {
 
 class KillAfterSteps : public ::testing::TestWithParam<const char*> {
  protected:
-  // Begins the operation in a new process. Null: this machine has no single steps.
+  // Begins the operation in a new process, in which all has the addresses that it had in the
+  // others. Null: this machine has no single steps.
   std::unique_ptr<Peer> begin() {
+    const int usual = ::personality(ADDR_NO_RANDOMIZE);
     auto peer = std::make_unique<Peer>("stepper", name_ + " " + GetParam());
+    ::personality(static_cast<unsigned long>(usual));
     EXPECT_EQ(peer->hear(), "ready");
     // Frames for those that receive; somebody dead for those that clean.
     for (int i = 0; i < 2; ++i) {
@@ -137,13 +152,44 @@ class KillAfterSteps : public ::testing::TestWithParam<const char*> {
     if (::waitpid(peer.pid(), &status, __WALL) != peer.pid() || !WIFSTOPPED(status)) return -1;
     return WSTOPSIG(status);
   }
-  // At most `limit` instructions. How many there were: fewer if the operation was done before.
-  static std::uint64_t step(const Peer& peer, std::uint64_t limit) {
-    for (std::uint64_t i = 0; i < limit; ++i) {
-      if (::ptrace(PTRACE_SINGLESTEP, peer.pid(), nullptr, nullptr) != 0) return i;
-      if (next_stop(peer) != SIGTRAP) return i;
+  static bool goes(const Peer& peer, __ptrace_request how) {
+    return ::ptrace(how, peer.pid(), nullptr, nullptr) == 0 && next_stop(peer) == SIGTRAP;
+  }
+  static long address_in(const Peer& peer) {
+    return ::ptrace(PTRACE_PEEKUSER, peer.pid(), instruction_pointer, nullptr);
+  }
+  // The address of each instruction of the operation, at most of `max_steps`, and of what follows.
+  static std::vector<long> step(const Peer& peer) {
+    std::vector<long> at = {address_in(peer)};
+    while (at.size() <= max_steps && goes(peer, PTRACE_SINGLESTEP))
+      at.push_back(address_in(peer));
+    return at;
+  }
+  // The last step up to `k` whose instruction had not been there yet.
+  static std::size_t last_new(const std::vector<long>& at, std::size_t k) {
+    std::unordered_set<long> seen;
+    std::size_t last = 0;
+    for (std::size_t i = 0; i <= k; ++i)
+      if (seen.insert(at[i]).second) last = i;
+    return last;
+  }
+  // Goes to step k, as far as last_new() by a breakpoint, because a single step takes long. False
+  // if the operation was done before.
+  static bool go_to(const Peer& peer, const std::vector<long>& at, std::size_t k) {
+    std::size_t step = last_new(at, k);
+    if (step > 0 && address_in(peer) == at[0] && set(peer, breakpoint, at[step]) &&
+        set(peer, breakpoint_switch, 1)) {
+      if (!goes(peer, PTRACE_CONT)) return false;
+      set(peer, breakpoint_switch, 0);
+    } else {
+      step = 0;
     }
-    return limit;
+    while (step < k && goes(peer, PTRACE_SINGLESTEP))
+      ++step;
+    return step == k;
+  }
+  static bool set(const Peer& peer, std::size_t what, long value) {
+    return ::ptrace(PTRACE_POKEUSER, peer.pid(), what, value) == 0;
   }
 
   // The two others send each other frames, and hold none afterwards.
@@ -189,13 +235,14 @@ TEST_P(KillAfterSteps, others_go_on_and_get_all_back) {
   const char* const wanted = std::getenv("HALYARD_STEPS");
   const std::uint64_t points = wanted != nullptr ? std::stoull(wanted) : usual_points;
   ASSERT_EQ(witness_.hear(), "joined");
-  std::uint64_t steps = 0;
+  std::vector<long> at;
   {
     const auto whole = begin();
     if (!whole) GTEST_SKIP() << "no single steps here: ptrace() says errno " << errno;
-    steps = step(*whole, max_steps);
+    at = step(*whole);
     whole->kill();
   }
+  const std::uint64_t steps = at.size() - 1;
   ASSERT_GT(steps, 50U);
   goes_on();
   ASSERT_TRUE(comes_true([&] { return holding().processes == 2; }));
@@ -210,11 +257,12 @@ TEST_P(KillAfterSteps, others_go_on_and_get_all_back) {
   std::uint64_t early = 0;
   const std::uint64_t count = std::min(points, steps);
   for (std::uint64_t i = 0; i < count && !HasFailure(); ++i) {
-    const std::uint64_t k = i * steps / count;
+    std::uint64_t k = i * steps / count;
+    if (wanted == nullptr) k = last_new(at, k);
     {
       const auto peer = begin();
       ASSERT_TRUE(peer);
-      early += step(*peer, k) < k ? 1 : 0;
+      early += go_to(*peer, at, k) ? 0 : 1;
       peer->kill();
     }
     ++kills;
