@@ -8,6 +8,10 @@ MAKEFLAGS += --no-print-directory
 
 JOBS ?= $(shell nproc)
 WERROR ?= OFF
+# Several sources are compiled as one: half the time for a whole build. UNITY=OFF for work on a few
+# sources, as the presets have it.
+UNITY ?= ON
+FLAGS = -DHALYARD_UNITY=$(UNITY) $(CMAKE_FLAGS)
 PREFIX ?= /usr/local
 OUT ?= out
 # Duration of `make attack`. ATTACK_FLAGS are passed to attack/run.py.
@@ -44,7 +48,7 @@ export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions
 export TBB_ENABLE_SANITIZERS := 1
 export TSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/tsan.supp:history_size=4
 
-.PHONY: help deps build test vm gl demo bench check asan attack tsan aarch64 clang coverage format
+.PHONY: help deps build test vm gl demo bench check includes verify asan attack tsan aarch64 clang coverage format
 .PHONY: mutants install wheel wheels clean
 
 help: ## This list
@@ -58,16 +62,16 @@ deps: ## Install the packages for building (Debian packages; OpenVINO in .venv)
 # A first build has no tests; a build folder with tests keeps them.
 build: deps ## Build the library, the program `halyard` and the examples into build/
 	@cmake --preset release -DHALYARD_WERROR=$(WERROR) \
-	  $(if $(wildcard build/CMakeCache.txt),,-DHALYARD_TESTS=OFF) $(CMAKE_FLAGS)
+	  $(if $(wildcard build/CMakeCache.txt),,-DHALYARD_TESTS=OFF) $(FLAGS)
 	@cmake --build build -j $(JOBS)
 
 # TEST_FLAGS are passed to ctest: TEST_FLAGS='-L image'.
 test: ## Build with tests and run them all
 	@scripts/install-deps.sh test
 	@cmake --preset release -DHALYARD_TESTS=ON -DHALYARD_PYTHON=ON -DHALYARD_WERROR=$(WERROR) \
-	  $(CMAKE_FLAGS)
+	  $(FLAGS)
 	@cmake --build build -j $(JOBS)
-	@JOBS=$(JOBS) scripts/run-tests.sh build $(TEST_FLAGS)
+	@JOBS=$(JOBS) scripts/run-tests.py build $(TEST_FLAGS)
 
 # Uses the same flags as the target that builds the same folder, so that nothing is compiled twice.
 # If the packages for the kernel are missing, the machine's tests are skipped; this is not an error.
@@ -75,7 +79,7 @@ vm: ## Run the tests in a machine that has devices (tests/vm); none may be skipp
 	@scripts/install-deps.sh test
 	@scripts/install-deps.sh vm || true
 	@cmake --preset $(VM_PRESET) -DHALYARD_TESTS=ON \
-	  $(if $(filter release,$(VM_PRESET)),-DHALYARD_WERROR=$(WERROR)) $(CMAKE_FLAGS)
+	  $(if $(filter release,$(VM_PRESET)),-DHALYARD_WERROR=$(WERROR)) $(FLAGS)
 	@cmake --build $(VM_BUILD) -j $(JOBS) --target $(VM_SUITES:%=halyard_test_%)
 	@[ -e $(VM_BUILD)/plugins/cameras/libcamera.so ] || \
 	  echo 'vm: Libcamera: skipped: no libcamera >= 0.3 (scripts/install-deps.sh libcamera)' >&2
@@ -89,7 +93,7 @@ gl: ## Test OpenGL on a driver that imports DMA-BUFs, here and in that machine
 	@scripts/install-deps.sh test
 	@scripts/install-deps.sh vm || true
 	@cmake --preset $(VM_PRESET) -DHALYARD_TESTS=ON \
-	  $(if $(filter release,$(VM_PRESET)),-DHALYARD_WERROR=$(WERROR)) $(CMAKE_FLAGS)
+	  $(if $(filter release,$(VM_PRESET)),-DHALYARD_WERROR=$(WERROR)) $(FLAGS)
 	@cmake --build $(VM_BUILD) -j $(JOBS) --target halyard_test_gl halyard_test_image \
 	  halyard_test_draw $(if $(filter release,$(VM_PRESET)),halyard_test_vm)
 	@tests/vm/gl.sh $(VM_BUILD)
@@ -98,9 +102,9 @@ gl: ## Test OpenGL on a driver that imports DMA-BUFs, here and in that machine
 # again with the usual options. A folder that has such a build keeps it.
 demo: ## Detect, track and draw the boats of a rendered harbour into out/
 	@if grep -qs '^HALYARD_QUICK:BOOL=OFF' build/CMakeCache.txt; then \
-	  scripts/install-deps.sh build && cmake --preset release $(CMAKE_FLAGS); \
+	  scripts/install-deps.sh build && cmake --preset release $(FLAGS); \
 	else \
-	  scripts/install-deps.sh demo && cmake --preset demo $(CMAKE_FLAGS); fi
+	  scripts/install-deps.sh demo && cmake --preset demo $(FLAGS); fi
 	@cmake --build build -j $(JOBS) --target halyard_program
 	@rm -rf $(OUT)/frames && mkdir -p $(OUT)
 	@build/halyard run examples/harbour/clip --model examples/harbour/harbour.onnx \
@@ -110,24 +114,34 @@ demo: ## Detect, track and draw the boats of a rendered harbour into out/
 
 bench: ## Measure against peers, in one run
 	@scripts/install-deps.sh bench
-	@cmake --preset release -DHALYARD_BENCH=ON $(CMAKE_FLAGS)
+	@cmake --preset release -DHALYARD_BENCH=ON $(FLAGS)
 	@cmake --build build -j $(JOBS)
 	@build/bench/halyard_bench $(BENCH_FLAGS)
 
 check: ## Check the project's rules (tools/check.py)
 	@python3 tools/check.py
 
+# Other builds hide a missing include: another source of the group, or a precompiled header, has it.
+includes: ## Compile each source of the library, the program and the Python module by itself
+	@scripts/install-deps.sh test
+	@cmake --preset debug -B build-includes -DHALYARD_TESTS=OFF -DHALYARD_EXAMPLES=OFF \
+	  -DHALYARD_PYTHON=ON -DHALYARD_PCH=OFF $(CMAKE_FLAGS)
+	@cmake --build build-includes -j $(JOBS)
+
+verify: ## Run all checks and tests, and print how long each took; make verify STEPS='asan gl'
+	@.ci/run $(or $(STEPS),all)
+
 asan: ## Run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/install-deps.sh test
-	@cmake --preset asan -DHALYARD_TESTS=ON -DHALYARD_PYTHON=ON $(CMAKE_FLAGS)
+	@cmake --preset asan -DHALYARD_TESTS=ON -DHALYARD_PYTHON=ON $(FLAGS)
 	@cmake --build build-asan -j $(JOBS)
-	@JOBS=$(JOBS) scripts/run-tests.sh build-asan -LE '$(ASAN_SKIP)' $(TEST_FLAGS)
+	@JOBS=$(JOBS) scripts/run-tests.py build-asan -LE '$(ASAN_SKIP)' $(TEST_FLAGS)
 
 # Runs the stress programs of attack/README.md with AddressSanitizer, and the fuzz targets if clang
 # is installed, for MINUTES. Failures are stored in out/attack/.
 attack: ## Try for MINUTES to break the library, the package and the program (attack/)
 	@scripts/install-deps.sh test
-	@cmake --preset asan -DHALYARD_TESTS=ON -DHALYARD_PYTHON=ON $(CMAKE_FLAGS)
+	@cmake --preset asan -DHALYARD_TESTS=ON -DHALYARD_PYTHON=ON $(FLAGS)
 	@cmake --build build-asan -j $(JOBS) --target halyard_python halyard_program \
 	  halyard_test_capi_random_calls halyard_attack
 	@if command -v clang++-14 >/dev/null; then cmake --preset asan -B build-fuzz \
@@ -146,34 +160,34 @@ mutants: ## Put COUNT faults, chosen by SEED, into src/LAYER and print those tha
 # ThreadSanitizer supports, its shadow memory does not fit.
 tsan: ## Run the threaded suites under ThreadSanitizer
 	@scripts/install-deps.sh test
-	@cmake --preset tsan -DHALYARD_TESTS=ON $(CMAKE_FLAGS)
+	@cmake --preset tsan -DHALYARD_TESTS=ON $(FLAGS)
 	@cmake --build build-tsan -j $(JOBS) --target $(TSAN_SUITES:%=halyard_test_%)
 	@fixed=$$(setarch -R true 2>/dev/null && echo setarch -R || true); \
-	  JOBS=$(JOBS) $$fixed scripts/run-tests.sh build-tsan \
+	  JOBS=$(JOBS) $$fixed scripts/run-tests.py build-tsan \
 	  -L '^($(subst $() ,|,$(TSAN_SUITES)))$$'
 
 # Checks results, not speed: the emulator's timings are not valid.
 aarch64: ## Cross-build for Linux aarch64 and run suites of it in an emulator
 	@scripts/install-deps.sh aarch64
-	@cmake --preset aarch64 -DHALYARD_TESTS=ON $(CMAKE_FLAGS)
+	@cmake --preset aarch64 -DHALYARD_TESTS=ON $(FLAGS)
 	@cmake --build build-aarch64 -j $(JOBS) --target $(AARCH64_SUITES:%=halyard_test_%)
-	@JOBS=$(JOBS) scripts/run-tests.sh build-aarch64 -E '$(AARCH64_SKIP)' \
+	@JOBS=$(JOBS) scripts/run-tests.py build-aarch64 -E '$(AARCH64_SKIP)' \
 	  -L '^($(subst $() ,|,$(strip $(AARCH64_SUITES))))$$'
 
 clang: ## Build with clang 14, warnings are errors, and run the tests
 	@scripts/install-deps.sh dev
 	@cmake --preset clang -DHALYARD_TESTS=ON $(CMAKE_FLAGS)
 	@cmake --build build-clang -j $(JOBS)
-	@JOBS=$(JOBS) scripts/run-tests.sh build-clang
+	@JOBS=$(JOBS) scripts/run-tests.py build-clang
 
 # Leaves out the program's tests: they limit file sizes and close descriptors, which breaks the
 # coverage run-time.
 coverage: ## Line coverage of src/, report in build-coverage/coverage.html
 	@scripts/install-deps.sh test
-	@cmake --preset coverage -DHALYARD_TESTS=ON $(CMAKE_FLAGS)
+	@cmake --preset coverage -DHALYARD_TESTS=ON $(FLAGS)
 	@cmake --build build-coverage -j $(JOBS)
 	@find build-coverage -name '*.gcda' -delete
-	@JOBS=$(JOBS) scripts/run-tests.sh build-coverage -LE 'check|tools'
+	@JOBS=$(JOBS) scripts/run-tests.py build-coverage -LE 'check|tools'
 	@gcovr --root . --filter src/ --exclude-throw-branches --object-directory build-coverage \
 	  -j $(JOBS) --html build-coverage/coverage.html --print-summary build-coverage
 
@@ -185,7 +199,7 @@ format: ## Rewrite all C++ sources with clang-format 14
 # For ccache, objects that use precompiled headers belong to one folder. Wheels of several versions
 # do without these headers and share the library's objects.
 WHEEL = CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) .venv/bin/python tools/wheel.py
-wheel wheels: export CMAKE_ARGS = -DHALYARD_WERROR=$(WERROR) $(WHEEL_FLAGS) $(CMAKE_FLAGS)
+wheel wheels: export CMAKE_ARGS = -DHALYARD_WERROR=$(WERROR) $(WHEEL_FLAGS) $(FLAGS)
 wheels: WHEEL_FLAGS := -DHALYARD_PCH=OFF
 
 wheel: ## Build a wheel into dist/ for PYTHON and run its tests in a clean environment
@@ -200,5 +214,5 @@ install: build ## Install into PREFIX
 	@cmake --install build --prefix "$(PREFIX)"
 
 clean: ## Remove the build folders of these targets, and out/
-	@rm -rf build build-debug build-asan build-tsan build-aarch64 build-clang build-coverage \
+	@rm -rf build build-debug build-includes build-asan build-tsan build-aarch64 build-clang build-coverage \
 	  build-wheel build-cp3*-linux_* dist $(OUT)
