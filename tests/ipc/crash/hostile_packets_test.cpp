@@ -89,9 +89,8 @@ TEST_F(Hostile, packets_of_any_kind_do_no_harm) {
     EXPECT_GT(dropped, 10);
     ASSERT_NO_FATAL_FAILURE(expect_delivery());
   }
-  for (int i = 0; i < 2000 && open_descriptors() > descriptors + 2; ++i)
-    std::this_thread::sleep_for(1ms);
-  EXPECT_LE(open_descriptors(), descriptors + 2) << "what a stranger has brought goes with it";
+  EXPECT_TRUE(comes_true([&] { return open_descriptors() <= descriptors + 2; }))
+      << "what a stranger has brought goes with it";
 }
 
 TEST_F(Hostile, who_takes_no_answers_loses_the_connection) {
@@ -139,9 +138,9 @@ TEST(Peer, DISABLED_many_connections) {
 }
 
 TEST_F(Hostile, many_connections_leave_descriptors_for_others) {
+  const std::size_t descriptors = open_descriptors();
   Peer peer("many_connections", to_string(node->id()), "connected");
-  std::this_thread::sleep_for(100ms);
-  EXPECT_LT(open_descriptors(), 200U);
+  EXPECT_TRUE(comes_true([&] { return open_descriptors() < descriptors + 170; }));
   expect_delivery();
 }
 
@@ -196,7 +195,7 @@ TEST_F(Hostile, bad_offers_do_not_occupy_the_node) {
     offer.facts.slots = 16;
     ASSERT_TRUE(stranger.ask(socket, key, 3, offer, fds));
   }
-  EXPECT_LT(Clock::now() - begin, 10s) << "whoever asks meanwhile has to wait";
+  EXPECT_LT(Clock::now() - begin, 60s) << "whoever asks meanwhile has to wait";
   expect_delivery();
 }
 
@@ -251,7 +250,7 @@ TEST_F(Hostile, asking_ends_in_time) {
     const auto answers =
         node->ask(stranger.id(), key, 4, std::span<const std::byte>(), {}, Deadline(300ms));
     EXPECT_FALSE(answers);
-    EXPECT_LT(Clock::now() - begin, 5s) << int(manner);
+    EXPECT_LT(Clock::now() - begin, 60s) << int(manner);
   }
 }
 
