@@ -14,10 +14,11 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from check_calls import rule_calls  # noqa: F401  registered with the others
-from check_folders import SCOPE, quiet, rule_folders, rule_pairs  # noqa: F401  the same
+from check_folders import PIECE, SCOPE, quiet, rule_folders, rule_pairs  # noqa: F401  the same
 from check_moves import rule_moves  # noqa: F401  registered with the others
 from check_words import rule_names, rule_words  # noqa: F401  the same
 from check_tables import (ADAPTERS, C_HEADERS, COMPAT_HEADERS, HOMES, LAYERS, PRINTER, PRINTS,
@@ -34,6 +35,8 @@ SHORT_FUNCTIONS = ("src/", "tools/", "include/", "python/src/")
 LONG_FUNCTIONS = {
     "include/halyard/message_members.h": "one branch for each number of members",
 }
+# Headers that many others include; larger ones first.
+BASES = ("include/halyard/tensor.h", "include/halyard/result.h")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -196,38 +199,58 @@ def rule_homes(tree):
                 tree.breach("homes", path, number, f"<{name}> has no home (tools/check_tables.py)")
 
 
+STRICT = "-Wall -Wextra -Wconversion -Wno-sign-conversion -Werror -Iinclude".split()
+
+
+def library_flags(cxx, stem):
+    """Flags to find an adapter's library: [] if none needed, None if not installed."""
+    header, folder = ADAPTERS[stem]
+    for flags in [], ["-isystem", f"/usr/include/{folder}"]:
+        command = [*cxx, "-x", "c++", "-E", *flags, "-include", header, "/dev/null"]
+        if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+            return flags
+    return None
+
+
+def precompiled(cxx, tree, base, folder):
+    """The place of a header that many others include, compiled; None if it has errors."""
+    place = Path(folder, public_name(base) + ".h")
+    place.write_text(f'#include "{base[8:]}"\n', encoding="ascii")
+    command = [*cxx, "-x", "c++-header", "-std=c++20", *STRICT, place, "-o", f"{place}.gch"]
+    done = subprocess.run(command, cwd=tree.root, check=False, capture_output=True)
+    return place if done.returncode == 0 else None
+
+
 def rule_headers(tree):
     """Each public header compiles alone, twice, without a warning; adapters with their library."""
-    cxx = next((c for c in (os.environ.get("CXX"), "g++", "clang++-14", "clang++", "c++")
+    cxx = next((c.split() for c in (os.environ.get("CXX"), "g++", "clang++-14", "clang++", "c++")
                 if c and shutil.which(c.split()[0])), None)
     if cxx is None:
         tree.notes.append("headers: not checked, no C++ compiler here")
         return
-
-    def library_flags(stem):
-        """Flags to find an adapter's library: [] if none needed, None if not installed."""
-        header, folder = ADAPTERS[stem]
-        for flags in [], ["-isystem", f"/usr/include/{folder}"]:
-            command = cxx.split() + ["-x", "c++", "-E", *flags, "-include", header, "/dev/null"]
-            if subprocess.run(command, capture_output=True, check=False).returncode == 0:
-                return flags
-        return None
+    reached = {path: {f"include/{name}" for _, _, name in includes(text)}
+               for path, text in tree.public_headers()}
 
     def compile_alone(path):
         stem = public_name(path)
-        flags = "-x c -std=c11" if stem in C_HEADERS else "-x c++ -std=c++20"
-        flags += " -Wall -Wextra -Wconversion -Wno-sign-conversion -Werror -fsyntax-only -Iinclude"
-        library = library_flags(stem) if stem in ADAPTERS else []
+        flags = ["-x", "c", "-std=c11"] if stem in C_HEADERS else ["-x", "c++", "-std=c++20"]
+        # What a header includes is visible in it anyway.
+        below = reachable(path, reached) - {path}
+        place = next((place for base, place in bases if place and base in below), None)
+        flags += ["-include", place] if place else []
+        library = library_flags(cxx, stem) if stem in ADAPTERS else []
         if library is None:
             tree.notes.append(f"headers: {path} not compiled, <{ADAPTERS[stem][0]}> is not here")
             return path, None
-        command = [*cxx.split(), *flags.split(), *library, "-"]
+        command = [*cxx, *flags, *STRICT, "-fsyntax-only", *library, "-"]
         unit = f'#include "{path[8:]}"\n' * 2
         return path, subprocess.run(command, input=unit, cwd=tree.root, text=True, check=False,
                                     capture_output=True)
 
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for path, done in pool.map(compile_alone, [p for p, _ in tree.public_headers()]):
+    with tempfile.TemporaryDirectory() as folder, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        bases = list(pool.map(lambda base: (base, precompiled(cxx, tree, base, folder)), BASES))
+        for path, done in pool.map(compile_alone, reached):
             if done is not None and done.returncode != 0:
                 errors = [e for e in done.stderr.splitlines() if "error" in e] or [done.stderr]
                 tree.breach("headers", path, 1, f"does not compile alone: {errors[0]}")
@@ -329,26 +352,20 @@ def rule_examples(tree):
 
 def function_lengths(text):
     """Yields (first line, lines) of each function body at namespace or class level."""
-    stack, head, line = [], "", 1
-    for char in quiet(text):
-        line += char == "\n"
-        if char == "{":
+    stack, line = [], 1
+    for head, end in PIECE.findall(quiet(text)):
+        line += head.count("\n")
+        if end == "{":
             inside = all(kind == "scope" for kind, _ in stack)
             if SCOPE.search(head):
                 kind = "scope"
             else:
                 kind = "function" if inside and ")" in head else "block"
             stack.append((kind, line))
-            head = ""
-        elif char == "}" and stack:
+        elif end == "}" and stack:
             kind, begin = stack.pop()
             if kind == "function":
                 yield begin, line - begin + 1
-            head = ""
-        elif char == ";":
-            head = ""
-        else:
-            head += char
 
 
 def rule_length(tree):
@@ -374,20 +391,36 @@ def rule_format(tree):
     paths = [p for p, _ in tree.files("include/", "src/", "tests/", "tools/", "examples/", "bench/",
                                       "fuzz/", "attack/", "python/", suffixes=CPP)]
 
-    def would_change(path):
-        done = subprocess.run([program, "--dry-run", "-Werror", path], cwd=tree.root, text=True,
-                              check=False, capture_output=True)
-        return path, done.stderr.splitlines()
+    def errors_in(some):
+        return subprocess.run([program, "--dry-run", "-Werror", *some], cwd=tree.root, text=True,
+                              check=False, capture_output=True).stderr
 
+    # The program's start takes longer than most files.
+    count = 4 * os.cpu_count()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for path, errors in pool.map(would_change, paths):
-            if errors:
-                match = re.match(r"[^:]+:(\d+):", errors[0])
-                tree.breach("format", path, match.group(1) if match else 1,
-                            "clang-format would change this (make format)")
+        errors = "".join(pool.map(errors_in, [paths[i::count] for i in range(count) if paths[i:]]))
+    lines = {}
+    for path, line in re.findall(r"^([^:\n]+):(\d+):", errors, re.M):
+        lines.setdefault(path, line)
+    for path, line in lines.items():
+        tree.breach("format", path, line, "clang-format would change this (make format)")
+    if errors and not lines:
+        tree.breach("format", paths[0], 1, errors.splitlines()[0])
 
 
 RULES = {name[5:]: rule for name, rule in list(globals().items()) if name.startswith("rule_")}
+
+
+def report(tree, rules):
+    """Prints the breaches of a tree; returns the exit status."""
+    for name in rules:
+        RULES[name](tree)
+    for note in tree.notes:
+        print(f"note: {note}")
+    for breach in tree.breaches:
+        print(breach)
+    print(f"check: {len(tree.texts)} files, {len(rules)} rules, {len(tree.breaches)} breaches")
+    return 1 if tree.breaches else 0
 
 
 def main():
@@ -402,16 +435,7 @@ def main():
         return 0
     if not (Path(arguments.root) / "include/halyard").is_dir():
         parser.error(f"--root {arguments.root}: no include/halyard there")
-    tree = Tree(arguments.root)
-    chosen = arguments.only or list(RULES)
-    for name in chosen:
-        RULES[name](tree)
-    for note in tree.notes:
-        print(f"note: {note}")
-    for breach in tree.breaches:
-        print(breach)
-    print(f"check: {len(tree.texts)} files, {len(chosen)} rules, {len(tree.breaches)} breaches")
-    return 1 if tree.breaches else 0
+    return report(Tree(arguments.root), arguments.only or list(RULES))
 
 
 if __name__ == "__main__":

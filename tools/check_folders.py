@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of check.py about the place of code: the number of files in a folder, and that functions of
 x.h are in x.cpp of the same folder."""
+import functools
 import re
 from collections import defaultdict
 from pathlib import PurePosixPath
@@ -30,11 +31,13 @@ APART = {
 QUIET = re.compile(r'//[^\n]*|/\*.*?\*/|R"\((?:.*?)\)"|"(?:\\.|[^"\\\n])*"|'
                    r"'(?:\\.|[^'\\\n])+'", re.S)
 DIRECTIVE = re.compile(r"^[ ]*#(?:[^\n\\]|\\.|\\\n)*", re.M)
+PIECE = re.compile(r"([^{};]*)([{};])")
 SCOPE = re.compile(r"\b(?:namespace|class|struct|union|enum|extern)\b[^()=]*$")
 SKIPPED = re.compile(r"\s*(?:using|typedef|static_assert|friend|extern\s+template|"
                      r"template\s*<\s*>)")
 
 
+@functools.cache  # several rules read the same files
 def quiet(text):
     """The code without comments, texts and directives; the line numbers stay the same."""
     text = QUIET.sub(lambda m: "\n" * m.group(0).count("\n"), text)
@@ -43,6 +46,8 @@ def quiet(text):
 
 def without_templates(head):
     """The text without the parts between angle brackets."""
+    if "<" not in head:
+        return head.replace(">", "")
     kept, depth = "", 0
     for char in head:
         depth += (char == "<") - (char == ">" and depth > 0)
@@ -64,33 +69,25 @@ def name_of(head):
     return match.group(1) if match and len(head[0].split()) > 1 else None
 
 
+@functools.cache
 def statements(text):
-    """Yields (line, head, kind, is_free) for a file's declarations outside functions. Kind ";" is a
+    """(line, head, kind, is_free) of a file's declarations outside functions. Kind ";" is a
     declaration, "{" a definition; members of classes are not free."""
-    stack, head, line, begin = [], "", 1, 1
-    for char in quiet(text):
-        line += char == "\n"
-        if not head.strip():
-            begin = line
-        if char == "{":
-            outside = all(kind != "code" for kind in stack)
-            if SCOPE.search(head):
-                kind = "namespace" if re.search(r"\b(?:namespace|extern)\b", head) else "class"
-            else:
-                kind = "code"
-                if outside and ")" in head:
-                    yield begin, head, "{", all(k == "namespace" for k in stack)
-            stack.append(kind)
-            head = ""
-        elif char == "}" and stack:
+    found, stack, line = [], [], 1
+    for head, end in PIECE.findall(quiet(text)):
+        begin = line + head[:len(head) - len(head.lstrip())].count("\n")
+        line += head.count("\n")
+        is_code = "code" in stack
+        if end == "{" and SCOPE.search(head):
+            stack.append("namespace" if re.search(r"\b(?:namespace|extern)\b", head) else "class")
+            continue
+        if not is_code and (end == ";" or (end == "{" and ")" in head)):
+            found.append((begin, head, end, all(kind == "namespace" for kind in stack)))
+        if end == "{":
+            stack.append("code")
+        elif end == "}" and stack:
             stack.pop()
-            head = ""
-        elif char == ";":
-            if all(kind != "code" for kind in stack):
-                yield begin, head, ";", all(k == "namespace" for k in stack)
-            head = ""
-        else:
-            head += char
+    return found
 
 
 def rule_folders(tree):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of check.py about words: docs/glossary.md has one word for each thing, and within a layer a
 name has one meaning."""
+import functools
 import re
 from collections import defaultdict
 
@@ -45,17 +46,22 @@ OVERLOADS = {
 }
 
 
+@functools.cache
+def banned_in(text, is_of_library):
+    """(line, what) of each banned word."""
+    text = ALLOWED.sub("", text)
+    return [(1 + text.count("\n", 0, match.start()), f"{match.group(0)!r}: write {better}")
+            for pattern, better in BANNED + (BANNED_IN_LIBRARY if is_of_library else [])
+            for match in re.finditer(pattern, text)]
+
+
 def rule_words(tree):
     """Texts use the words of docs/glossary.md and none of the words that these replaced."""
     for path, text in tree.files(suffixes=WORDY):
         if path.startswith(EXEMPT):
             continue
-        for number, line in enumerate(ALLOWED.sub("", text).splitlines(), 1):
-            inside = path.startswith(LIBRARY)
-            for pattern, better in BANNED + (BANNED_IN_LIBRARY if inside else []):
-                match = re.search(pattern, line)
-                if match:
-                    tree.breach("words", path, number, f"{match.group(0)!r}: write {better}")
+        for line, what in banned_in(text, path.startswith(LIBRARY)):
+            tree.breach("words", path, line, what)
 
 
 TYPE = re.compile(r"^(?:struct|class|enum class|enum) (?:HALYARD_\w+ )?(?!HALYARD_)(\w+)\b(?!::)"
