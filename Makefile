@@ -48,8 +48,8 @@ export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions
 export TBB_ENABLE_SANITIZERS := 1
 export TSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/tsan.supp:history_size=4
 
-.PHONY: help deps build test vm gl demo bench check includes verify asan attack tsan aarch64 clang coverage format
-.PHONY: mutants install wheel wheels clean
+.PHONY: help deps build test vm gl demo bench check includes verify asan attack tsan aarch64
+.PHONY: clang coverage format mutants install wheel wheels clean
 
 help: ## This list
 	@echo "Halyard. Targets:"
@@ -214,5 +214,5 @@ install: build ## Install into PREFIX
 	@cmake --install build --prefix "$(PREFIX)"
 
 clean: ## Remove the build folders of these targets, and out/
-	@rm -rf build build-debug build-includes build-asan build-tsan build-aarch64 build-clang build-coverage \
-	  build-wheel build-cp3*-linux_* dist $(OUT)
+	@rm -rf build build-debug build-includes build-asan build-tsan build-aarch64 build-clang \
+	  build-coverage build-wheel build-cp3*-linux_* dist $(OUT)

@@ -27,8 +27,8 @@ if(HALYARD_PCH)
   target_compile_options(halyard_headers PRIVATE ${HALYARD_FLOATS})
 endif()
 
-# With HALYARD_UNITY the target's sources are compiled in groups, but for those that include themselves
-# once per instruction set and those that use an enumeration's names as their own.
+# With HALYARD_UNITY the target's sources are compiled in groups, but for those that include
+# themselves once per instruction set and those that use an enumeration's names as their own.
 function(halyard_unity target)
   if(NOT HALYARD_UNITY)
     return()

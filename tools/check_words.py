@@ -66,15 +66,16 @@ def rule_words(tree):
 
 TYPE = re.compile(r"^(?:struct|class|enum class|enum) (?:HALYARD_\w+ )?(?!HALYARD_)(\w+)\b(?!::)"
                   r"[^;()]*\{", re.M)
-CONSTANT = re.compile(r"^(?:inline )?(?:(?:static |constinit |thread_local )?const(?:expr)?\b|static|"
-                      r"constinit|thread_local|std::\w+)[^;(){}=]*?\b(\w+)(?:\[[^\]]*\])*\s*"
-                      r"(?:\{|=|;)", re.M)
+CONSTANT = re.compile(r"^(?:inline )?(?:(?:static |constinit |thread_local )?const(?:expr)?\b|"
+                      r"static|constinit|thread_local|std::\w+)[^;(){}=]*?\b(\w+)"
+                      r"(?:\[[^\]]*\])*\s*(?:\{|=|;)", re.M)
 # Sources that a build with HALYARD_UNITY compiles by themselves (cmake/layer.cmake).
 ALONE = re.compile(r"hwy/foreach_target\.h|^using enum ", re.M)
 # Folders whose sources it may compile together.
 TOGETHER = re.compile(r"(src/\w+|tests/\w+|tools/halyard|python/src)/(?!fakes/)")
-APART = re.compile(r"tests/(?:support|conformance|oracle|package|check|python|tools|adapters)/|/fakes?/"
-                   r"|src/model/openvino/|src/capture/libcamera/|tests/capi/generations/|\.c$")
+APART = re.compile(r"tests/(?:support|conformance|oracle|package|check|python|tools|adapters)/|"
+                   r"/fakes?/|src/model/openvino/|src/capture/libcamera/|tests/capi/generations/|"
+                   r"\.c$")
 
 
 def parameters_of(head, name):

@@ -38,6 +38,12 @@ class MemfdBuffer final : public Buffer {
   Fd fd_;
 };
 
+// The library looks for the runtime once: this one must be there before another case asks for CUDA.
+struct CudartFirst : testing::Environment {
+  void SetUp() override { FakeCudart::get(); }
+};
+testing::Environment* const cudart_first = testing::AddGlobalTestEnvironment(new CudartFirst);
+
 struct CapiCuda : FakeCudaTest {
   CapiCuda() { ::setenv("HALYARD_ALLOW_SOFTWARE_GL", "1", 1); }
   ~CapiCuda() override { ::unsetenv("HALYARD_ALLOW_SOFTWARE_GL"); }

@@ -343,6 +343,22 @@ class Seeded(unittest.TestCase):
         self.assertNotIn("hoist", self.run_check("names")[1])
         self.expect_source("names", text, "src/track/second.cpp", "hoist is in")
 
+    def test_a_constant_that_two_files_of_a_suite_define(self):
+        text = HEAD + "namespace {\nconstexpr std::size_t sails{3};\n}\n"
+        self.write("tests/track/first_test.cpp", text)
+        self.write("tests/track/second_test.cpp", text.replace("sails", "masts"))
+        self.write("tests/codec/sails_test.cpp", text)  # another suite
+        self.assertNotIn("sails", self.run_check("names")[1])
+        self.expect_source("names", text, "tests/track/third_test.cpp", "sails is in")
+
+    def test_a_function_that_two_files_of_a_suite_define_for_the_same_arguments(self):
+        text = HEAD + "namespace {\nint hoist(int a, bool b) {\n  return a + b;\n}\n}\n"
+        self.write("tests/track/first_test.cpp", text)
+        self.write("tests/track/second_test.cpp", text.replace("bool b", "double b"))
+        self.assertNotIn("hoist", self.run_check("names")[1])
+        self.expect_source("names", text.replace("int a", "int c").replace("a + b", "c + b"),
+                           "tests/track/third_test.cpp", "hoist")
+
     # words
     def test_words_that_others_have_replaced(self):
         for line in ("// A pic" "ture of the sea.", "int mo" "st_rows = 0;",

@@ -114,7 +114,8 @@ class Summary(unittest.TestCase):
         program.chmod(0o755)
         part = (f'{REPOSITORY}/scripts/run-cases.py --name layer --part 1/1 --record '
                 f'{self.build}/tests/cases/layer.part_1 -- {program}').split()
-        entries = {"layer.part_1": part, "other.true": ["true"], "other.skip": ["sh", "-c", "exit 77"],
+        entries = {"layer.part_1": part, "other.true": ["true"],
+                   "other.skip": ["sh", "-c", "exit 77"],
                    "other.false": ["sh", "-c", "echo the reason; exit 1"],
                    "other.missing": [f"{self.build}/nowhere"]}
         (self.build / "CTestTestfile.cmake").write_text("".join(
