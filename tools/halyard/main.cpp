@@ -2,20 +2,17 @@
 // halyard: the program. Parses the command line and converts results to exit codes.
 #include <fcntl.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <cerrno>
 #include <exception>
 #include <new>
-#include <sstream>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "commands/commands.h"
 #include "halyard/log.h"
-#include "halyard/version.h"
 #include "interrupt.h"
-#include "options/nearest.h"
+#include "options/parser.h"
 #include "report.h"
 
 namespace {
@@ -45,51 +42,6 @@ void log_to_stderr(halyard::LogLevel level, std::string_view target, std::string
   halyard::tool::report(name, text);
 }
 
-/// Every command has --version.
-void add_versions(CLI::App& app) {
-  app.set_version_flag("--version", std::string("halyard ") + halyard::version());
-  for (CLI::App* sub : app.get_subcommands({}))
-    add_versions(*sub);
-}
-
-/// A hint with the known name that is nearest to an unknown argument.
-std::string meant(const CLI::App& command) {
-  for (const std::string& text : command.remaining()) {
-    std::vector<std::string> names;
-    if (text.starts_with("-")) {
-      for (const CLI::Option* option : command.get_options())
-        for (const std::string& name : option->get_lnames())
-          names.push_back("--" + name);
-    } else {
-      for (const CLI::App* sub : command.get_subcommands({}))
-        names.push_back(sub->get_name());
-    }
-    const std::string name = text.substr(0, text.find('='));
-    if (auto hint = halyard::tool::did_you_mean(name, names); !hint.empty()) return hint;
-  }
-  return {};
-}
-
-/// Reports a parse error. --help and --version are exceptions too.
-int usage(const CLI::App& app, const CLI::ParseError& error, const char* first) {
-  if (error.get_exit_code() == 0) {
-    std::ostringstream text;
-    app.exit(error, text, text);
-    halyard::tool::print_lines(text.str());
-    return halyard::tool::exit_ok;
-  }
-  const CLI::App* command = &app;
-  std::string name = "halyard";
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().front();
-    name += " " + command->get_name();
-  }
-  const std::string hint = meant(*command) + " (see " + name + " --help)";
-  if (command == &app && first != nullptr && first[0] != '-')
-    return halyard::tool::report_usage(first, "no such command" + hint);
-  return halyard::tool::report_usage("command line", error.what() + hint);
-}
-
 /// Opens /dev/null for standard streams that are closed, so that a file opened later does not
 /// become standard output. The wrong access mode makes reads and writes fail.
 void occupy_standard_streams() {
@@ -99,39 +51,25 @@ void occupy_standard_streams() {
 }
 
 int parse_and_act(int argc, char** argv) {
-  using namespace halyard;
-  CLI::App app("Finds objects in images and videos, and reports what works on this machine.",
-               "halyard");
-  app.footer(examples);
-  app.require_subcommand(1);
-  tool::Action action;
-  tool::add_run(app, action);
-  tool::add_serve(app, action);
-  tool::add_decode(app, action);
-  tool::add_track(app, action);
-  tool::add_convert(app, action);
-  tool::add_val(app, action);
-  tool::add_bench(app, action);
-  tool::add_info(app, action);
-  tool::add_doctor(app, action);
-  tool::add_pool(app, action);
-  tool::add_topic(app, action);
-  tool::add_top(app, action);
-  tool::add_negotiate(app, action);
-  tool::add_completion(app, action);
-  tool::add_man(app, action);
-  add_versions(app);
+  using namespace halyard::tool;
+  CommandSpec program{
+      "", "Finds objects in images and videos, and reports what works on this machine.", examples};
+  for (const auto make : {run_command, serve_command, decode_command, track_command,
+                          convert_command, val_command, bench_command, info_command, doctor_command,
+                          pool_command, topic_command, top_command, negotiate_command})
+    program.commands.push_back(make());
+  program.commands.push_back(completion_command(program));
+  program.commands.push_back(man_command(program));
+  program.complete();
+  int code = exit_ok;
+  const CommandSpec* const command = parse(program, argc, argv, code);
+  if (command == nullptr) return code;
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return usage(app, error, argc > 1 ? argv[1] : nullptr);
-  }
-  try {
-    return action();
+    return command->action();
   } catch (const std::bad_alloc&) {
-    return tool::report("memory", "exhausted");
+    return report("memory", "exhausted");
   } catch (const std::exception& error) {
-    return tool::report("internal error", error.what());
+    return report("internal error", error.what());
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard bench: how long a model takes for a frame, in each engine.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +13,6 @@
 #include "input/detector.h"
 #include "interrupt.h"
 #include "options/limit_options.h"
-#include "options/parsed_option.h"
 #include "options/paths.h"
 #include "options/preset_options.h"
 #include "options/values.h"
@@ -204,45 +202,43 @@ constexpr const char* bench_examples =
     "  halyard bench boats.onnx harbour.mp4 --track --in-flight 2 --seconds 10\n"
     "  halyard bench yolov8n.onnx photos/ --compare opencv --python .venv/bin/python3";
 
-void add_measuring_options(CLI::App& sub, BenchOptions& options) {
+void add_measuring_options(CommandSpec& spec, BenchOptions& options) {
   BenchSettings& settings = options.settings;
-  sub.add_flag("--track", settings.is_tracking, "Give objects identities over frames");
-  sub.add_option("--in-flight", settings.in_flight,
-                 "Frames on their way at once, in the second run")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  add_parsed(sub, "--seconds", settings.seconds, parse_seconds, "seconds, 0.01..1e6",
-             "Time of each run, and of each program of a comparison; default: 3");
-  sub.add_option("--frames", settings.frames, "Frames of each run, instead of --seconds")
-      ->check(CLI::Range(1, 100'000'000));
-  sub.add_option("--warm-up", settings.warm_up,
-                 "Frames of each run that are not counted; at least as many as are in flight")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  add_word(sub, "--compare", options.compare, {"opencv"},
-           "opencv: the same images through OpenCV and the engine in Python");
-  sub.add_option("--python", options.python, "Python of --compare")->capture_default_str();
-  sub.add_option("--json", options.json, "Write the numbers as JSON; - is standard output");
-  sub.add_flag("-q,--quiet", options.is_quiet, "Do not name the engines while they are measured");
+  spec.option("--track", &settings.is_tracking, "Give objects identities over frames");
+  spec.option("--in-flight", &settings.in_flight, "Frames on their way at once, in the second run")
+      .in(1, 64)
+      .shown();
+  spec.parsed("--seconds", settings.seconds, parse_seconds, "seconds, 0.01..1e6",
+              "Time of each run, and of each program of a comparison; default: 3");
+  spec.option("--frames", &settings.frames, "Frames of each run, instead of --seconds")
+      .in(1, 100'000'000);
+  spec.option("--warm-up", &settings.warm_up,
+              "Frames of each run that are not counted; at least as many as are in flight")
+      .in(1, 1'000'000)
+      .shown();
+  spec.word("--compare", options.compare, {"opencv"},
+            "opencv: the same images through OpenCV and the engine in Python");
+  spec.option("--python", &options.python, "Python of --compare").shown();
+  spec.option("--json", &options.json, "Write the numbers as JSON; - is standard output");
+  spec.option("-q,--quiet", &options.is_quiet, "Do not name the engines while they are measured");
 }
 
 }  // namespace
 
-void add_bench(CLI::App& app, Action& action) {
+CommandSpec bench_command() {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App* sub = app.add_subcommand("bench", "Time a model in each engine, stage by stage");
-  sub->footer(bench_examples);
-  sub->add_option("model", options->detector.model, "Model file: .onnx, .tflite or .xml")
-      ->required();
-  sub->add_option("inputs", options->inputs,
-                  "Images, folders, videos, cameras (/dev/video0), http:// or rtsp://, topic:NAME; "
-                  "default: synthetic images");
-  add_config_option(*sub, options->detector);
-  add_preset_options(*sub, options->preset, "hal's input, score 0.25, IoU 0.45");
-  add_engine_options(*sub, options->detector.engine, options->engines);
-  add_measuring_options(*sub, *options);
-  add_limit_options(*sub);
-  sub->callback([&action, options] { action = [options] { return bench(*options); }; });
+  CommandSpec spec{"bench", "Time a model in each engine, stage by stage", bench_examples};
+  spec.option("model", &options->detector.model, "Model file: .onnx, .tflite or .xml").required();
+  spec.option("inputs", &options->inputs,
+              "Images, folders, videos, cameras (/dev/video0), http:// or rtsp://, topic:NAME; "
+              "default: synthetic images");
+  add_config_option(spec, options->detector);
+  add_preset_options(spec, options->preset, "hal's input, score 0.25, IoU 0.45");
+  add_engine_options(spec, options->detector.engine, options->engines);
+  add_measuring_options(spec, *options);
+  add_limit_options(spec);
+  spec.action = [options] { return bench(*options); };
+  return spec;
 }
 
 }  // namespace halyard::tool

@@ -1,33 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands. Each adds its options to the parser. The chosen one sets the action.
+// The subcommands. Each describes its options, and what it does with them.
 #pragma once
 
-#include <functional>
-
-// The parser's header is not included here: it costs each source file seconds to compile.
-namespace CLI {
-class App;
-}
+#include "options/command_spec.h"
 
 namespace halyard::tool {
 
-/// Runs after parsing. Returns the exit code.
-using Action = std::function<int()>;
-
-void add_run(CLI::App& app, Action& action);
-void add_serve(CLI::App& app, Action& action);
-void add_decode(CLI::App& app, Action& action);
-void add_track(CLI::App& app, Action& action);
-void add_convert(CLI::App& app, Action& action);
-void add_val(CLI::App& app, Action& action);
-void add_bench(CLI::App& app, Action& action);
-void add_info(CLI::App& app, Action& action);
-void add_doctor(CLI::App& app, Action& action);
-void add_pool(CLI::App& app, Action& action);
-void add_topic(CLI::App& app, Action& action);
-void add_top(CLI::App& app, Action& action);
-void add_negotiate(CLI::App& app, Action& action);
-void add_completion(CLI::App& app, Action& action);
-void add_man(CLI::App& app, Action& action);
+CommandSpec run_command();
+CommandSpec serve_command();
+CommandSpec decode_command();
+CommandSpec track_command();
+CommandSpec convert_command();
+CommandSpec val_command();
+CommandSpec bench_command();
+CommandSpec info_command();
+CommandSpec doctor_command();
+CommandSpec pool_command();
+CommandSpec topic_command();
+CommandSpec top_command();
+CommandSpec negotiate_command();
+// These two read the specification of the whole program when they run.
+CommandSpec completion_command(const CommandSpec& program);
+CommandSpec man_command(const CommandSpec& program);
 
 }  // namespace halyard::tool

@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard completion: scripts that let a shell complete the program's command lines.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <functional>
 #include <memory>
 
-#include "commands/command_tree.h"
 #include "commands/commands.h"
 #include "halyard/codec.h"
-#include "options/parsed_option.h"
 #include "report.h"
 
 namespace halyard::tool {
 namespace {
 
 /// Calls `each` for the program and for every command of the tree.
-void walk(const CommandEntry& command, const std::function<void(const CommandEntry&)>& each) {
+void walk(const CommandSpec& command, const std::function<void(const CommandSpec&)>& each) {
   each(command);
-  for (const CommandEntry& inner : command.commands)
+  for (const CommandSpec& inner : command.commands)
     walk(inner, each);
 }
 
@@ -31,17 +28,15 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 /// Names of options and of inner commands, separated by spaces.
-std::string words_at(const CommandEntry& command) {
+std::string words_at(const CommandSpec& command) {
   std::vector<std::string> words;
-  for (const CommandEntry& inner : command.commands)
-    words.push_back(inner.name.substr(inner.name.find_last_of(' ') + 1));
-  for (const OptionEntry& option : command.options)
-    if (!option.is_argument) words.insert(words.end(), option.names.begin(), option.names.end());
+  for (const CommandSpec& inner : command.commands)
+    words.push_back(inner.last_word());
+  for (const OptionSpec& option : command.options)
+    if (!option.is_argument())
+      for (const std::string& name : option.each_name())
+        words.push_back(name);
   return joined(words);
-}
-
-std::string last_word(const std::string& name) {
-  return name.substr(name.find_last_of(' ') + 1);
 }
 
 std::string first_words(const std::string& name) {
@@ -74,17 +69,17 @@ constexpr char bash_format[] =
     "}}\n"
     "complete -o default -F _halyard halyard\n";
 
-std::string bash_script(const CommandEntry& program) {
+std::string bash_script(const CommandSpec& program) {
   std::string commands, values, words;
-  walk(program, [&](const CommandEntry& command) {
+  walk(program, [&](const CommandSpec& command) {
     if (!command.name.empty()) {
       commands += fmt::format("      '{}:{}') command='{}' ;;\n", first_words(command.name),
-                              last_word(command.name), command.name);
+                              command.last_word(), command.name);
     }
     std::string files;
-    for (const OptionEntry& option : command.options) {
-      if (option.is_argument || option.value.empty()) continue;
-      for (const std::string& name : option.names) {
+    for (const OptionSpec& option : command.options) {
+      if (option.is_argument() || !option.has_value()) continue;
+      for (const std::string& name : option.each_name()) {
         if (option.words.empty()) {
           files += fmt::format("{}'{}:{}'", files.empty() ? "" : "|", command.name, name);
         } else {
@@ -113,38 +108,38 @@ std::string quoted(const std::string& text, const std::string& escaped) {
   return out;
 }
 
-std::string zsh_options(const CommandEntry& command, const char* indent) {
+std::string zsh_options(const CommandSpec& command, const char* indent) {
   std::string out;
-  for (const OptionEntry& option : command.options) {
+  for (const OptionSpec& option : command.options) {
     const std::string action = option.words.empty() ? "_files" : "(" + joined(option.words) + ")";
-    if (option.is_argument) {
+    if (option.is_argument()) {
       out +=
-          fmt::format("{}'{}:{}:_files' \\\n", indent, option.is_list ? "*" : "", option.names[0]);
+          fmt::format("{}'{}:{}:_files' \\\n", indent, option.is_list() ? "*" : "", option.names);
       continue;
     }
-    for (const std::string& name : option.names)
+    for (const std::string& name : option.each_name())
       out += fmt::format("{}'{}[{}]{}' \\\n", indent, name, quoted(option.help, "[]:\\"),
-                         option.value.empty() ? "" : ":value:" + action);
+                         option.has_value() ? ":value:" + action : "");
   }
   return out;
 }
 
-std::string zsh_commands(const CommandEntry& command) {
+std::string zsh_commands(const CommandSpec& command) {
   std::string out;
-  for (const CommandEntry& inner : command.commands)
-    out += fmt::format("'{}:{}' ", last_word(inner.name), quoted(inner.help, ":\\"));
+  for (const CommandSpec& inner : command.commands)
+    out += fmt::format("'{}:{}' ", inner.last_word(), quoted(inner.help, ":\\"));
   return out;
 }
 
 /// Code for the commands of one level, whose names are at word `depth`.
-std::string zsh_level(const CommandEntry& command, int depth) {
+std::string zsh_level(const CommandSpec& command, int depth) {
   const std::string indent(static_cast<std::size_t>(4 * depth - 6), ' ');
   std::string out = fmt::format(
       "{0}if (( CURRENT == {1} )); then\n{0}  commands=({2})\n{0}  _describe command commands\n"
       "{0}  return\n{0}fi\n{0}case $words[{1}] in\n",
       indent, depth, zsh_commands(command));
-  for (const CommandEntry& inner : command.commands) {
-    out += fmt::format("{}  {})\n", indent, last_word(inner.name));
+  for (const CommandSpec& inner : command.commands) {
+    out += fmt::format("{}  {})\n", indent, inner.last_word());
     out += inner.commands.empty()
                ? fmt::format("{0}    _arguments \\\n{1}{0}      && return\n", indent,
                              zsh_options(inner, (indent + "      ").c_str()))
@@ -154,30 +149,30 @@ std::string zsh_level(const CommandEntry& command, int depth) {
   return out + indent + "esac\n";
 }
 
-std::string zsh_script(const CommandEntry& program) {
+std::string zsh_script(const CommandSpec& program) {
   return "#compdef halyard\n# zsh completion for halyard, made by `halyard completion zsh`\n"
          "_halyard() {\n  local -a commands\n" +
          zsh_level(program, 2) + "}\n_halyard \"$@\"\n";
 }
 
-std::string fish_script(const CommandEntry& program) {
+std::string fish_script(const CommandSpec& program) {
   std::string out = "# fish completion for halyard, made by `halyard completion fish`\n";
-  walk(program, [&](const CommandEntry& command) {
+  walk(program, [&](const CommandSpec& command) {
     std::string when = "__fish_use_subcommand";
     if (!command.name.empty()) {
-      when = "__fish_seen_subcommand_from " + last_word(command.name);
+      when = "__fish_seen_subcommand_from " + command.last_word();
       if (const std::string outer = first_words(command.name); !outer.empty())
         when = "__fish_seen_subcommand_from " + outer + "; and " + when;
     }
-    for (const CommandEntry& inner : command.commands)
-      out += fmt::format("complete -c halyard -n '{}' -f -a {} -d '{}'\n", when,
-                         last_word(inner.name), quoted(inner.help, "\\"));
-    for (const OptionEntry& option : command.options) {
-      if (option.is_argument) continue;
+    for (const CommandSpec& inner : command.commands)
+      out += fmt::format("complete -c halyard -n '{}' -f -a {} -d '{}'\n", when, inner.last_word(),
+                         quoted(inner.help, "\\"));
+    for (const OptionSpec& option : command.options) {
+      if (option.is_argument()) continue;
       std::string names;
-      for (const std::string& name : option.names)
+      for (const std::string& name : option.each_name())
         names += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-      const std::string takes = option.value.empty()   ? ""
+      const std::string takes = !option.has_value()    ? ""
                                 : option.words.empty() ? " -r -F"
                                                        : " -x -a '" + joined(option.words) + "'";
       out += fmt::format("complete -c halyard -n '{}'{}{} -d '{}'\n", when, names, takes,
@@ -187,7 +182,7 @@ std::string fish_script(const CommandEntry& program) {
   return out;
 }
 
-using Script = std::string (*)(const CommandEntry&);
+using Script = std::string (*)(const CommandSpec&);
 struct Shell {
   const char* name;
   const char* file;  ///< relative to --into, as `make install` places it
@@ -197,7 +192,7 @@ constexpr Shell shells[] = {{"bash", "bash-completion/completions/halyard", bash
                             {"zsh", "zsh/site-functions/_halyard", zsh_script},
                             {"fish", "fish/vendor_completions.d/halyard.fish", fish_script}};
 
-int write_all(const CommandEntry& program, const std::string& folder) {
+int write_all(const CommandSpec& program, const std::string& folder) {
   for (const Shell& shell : shells) {
     const auto path = std::filesystem::path(folder) / shell.file;
     std::error_code error;
@@ -219,24 +214,22 @@ constexpr const char* completion_examples =
 
 }  // namespace
 
-void add_completion(CLI::App& app, Action& action) {
+CommandSpec completion_command(const CommandSpec& program) {
   auto shell = std::make_shared<std::string>();
   auto folder = std::make_shared<std::string>();
-  CLI::App* sub = app.add_subcommand("completion", "What bash, zsh or fish completes halyard with");
-  sub->footer(completion_examples);
-  add_word(*sub, "shell", *shell, {"bash", "zsh", "fish"}, "bash, zsh or fish");
-  sub->add_option("--into", *folder, "Write the files of all shells below this folder");
-  sub->callback([&app, &action, shell, folder] {
-    action = [&app, shell, folder] {
-      if (shell->empty() == folder->empty())
-        return report_usage("completion", "needs one of bash, zsh, fish and --into");
-      const CommandEntry program = command_tree(app);
-      if (!folder->empty()) return write_all(program, *folder);
-      for (const Shell& each : shells)
-        if (*shell == each.name) print_lines(each.script(program));
-      return exit_ok;
-    };
-  });
+  CommandSpec spec{"completion", "What bash, zsh or fish completes halyard with",
+                   completion_examples};
+  spec.word("shell", *shell, {"bash", "zsh", "fish"}, "bash, zsh or fish");
+  spec.option("--into", folder.get(), "Write the files of all shells below this folder");
+  spec.action = [&program, shell, folder] {
+    if (shell->empty() == folder->empty())
+      return report_usage("completion", "needs one of bash, zsh, fish and --into");
+    if (!folder->empty()) return write_all(program, *folder);
+    for (const Shell& each : shells)
+      if (*shell == each.name) print_lines(each.script(program));
+    return exit_ok;
+  };
+  return spec;
 }
 
 }  // namespace halyard::tool

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard convert: converts an image to another format, size, element type and file.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -213,13 +212,13 @@ constexpr const char* convert_examples =
 
 }  // namespace
 
-void add_convert(CLI::App& app, Action& action) {
+CommandSpec convert_command() {
   auto options = std::make_shared<ConvertOptions>();
-  CLI::App* sub = app.add_subcommand("convert", "Convert an image to another format and size");
-  sub->footer(convert_examples);
-  add_convert_options(*sub, *options);
-  add_limit_options(*sub);
-  sub->callback([&action, options] { action = [options] { return convert(*options); }; });
+  CommandSpec spec{"convert", "Convert an image to another format and size", convert_examples};
+  add_convert_options(spec, *options);
+  add_limit_options(spec);
+  spec.action = [options] { return convert(*options); };
+  return spec;
 }
 
 }  // namespace halyard::tool

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard decode: turns recorded network outputs into detections.
-#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <memory>
@@ -11,7 +10,6 @@
 #include "halyard/npy.h"
 #include "halyard/placement.h"
 #include "input/input_file.h"
-#include "options/parsed_option.h"
 #include "options/paths.h"
 #include "options/values.h"
 #include "output/record.h"
@@ -167,32 +165,32 @@ constexpr const char* decode_examples =
 
 }  // namespace
 
-void add_decode(CLI::App& app, Action& action) {
+CommandSpec decode_command() {
   auto command = std::make_shared<DecodeCommand>();
-  CLI::App* sub = app.add_subcommand("decode", "Detections from recorded network outputs (.npy)");
-  sub->footer(decode_examples);
-  sub->add_option("files", command->files, "One .npy file per output of the network")->required();
-  add_parsed(*sub, "--quant", command->quantization, parse_quantization,
-             "SCALE,ZERO_POINT with a scale above 0",
-             "SCALE,ZERO_POINT of integer outputs: real = (stored - zero point) * scale");
-  add_parsed(*sub, "--input-size", command->input_size, parse_size, "WxH with 1..65535 each",
-             "WxH of the network's input");
-  add_parsed(*sub, "--source-size", command->source_size, parse_size, "WxH with 1..65535 each",
-             "WxH of the image that was letterboxed into the input; boxes become its pixels");
-  add_word(*sub, "--box-units", command->box_units, {"fraction", "pixels"},
-           "fraction or pixels: how boxes are stored; default: fraction for integers, pixels for "
-           "floats");
-  sub->add_option("--config", command->config,
-                  "Description of the outputs (.json, .yaml), or the model itself (.onnx)");
-  sub->add_option("--labels", command->labels, "Class names, one a line");
-  sub->add_option("--score", command->decode.score_threshold, "Least score of a detection")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  sub->add_option("--iou", command->decode.iou_threshold, "Most overlap of two of a class")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  sub->add_option("--json", command->json, "Write JSON; - is standard output");
-  sub->callback([&action, command] { action = [command] { return decode(*command); }; });
+  CommandSpec spec{"decode", "Detections from recorded network outputs (.npy)", decode_examples};
+  spec.option("files", &command->files, "One .npy file per output of the network").required();
+  spec.parsed("--quant", command->quantization, parse_quantization,
+              "SCALE,ZERO_POINT with a scale above 0",
+              "SCALE,ZERO_POINT of integer outputs: real = (stored - zero point) * scale");
+  spec.parsed("--input-size", command->input_size, parse_size, "WxH with 1..65535 each",
+              "WxH of the network's input");
+  spec.parsed("--source-size", command->source_size, parse_size, "WxH with 1..65535 each",
+              "WxH of the image that was letterboxed into the input; boxes become its pixels");
+  spec.word("--box-units", command->box_units, {"fraction", "pixels"},
+            "fraction or pixels: how boxes are stored; default: fraction for integers, pixels for "
+            "floats");
+  spec.option("--config", &command->config,
+              "Description of the outputs (.json, .yaml), or the model itself (.onnx)");
+  spec.option("--labels", &command->labels, "Class names, one a line");
+  spec.option("--score", &command->decode.score_threshold, "Least score of a detection")
+      .in(0.0, 1.0)
+      .shown();
+  spec.option("--iou", &command->decode.iou_threshold, "Most overlap of two of a class")
+      .in(0.0, 1.0)
+      .shown();
+  spec.option("--json", &command->json, "Write JSON; - is standard output");
+  spec.action = [command] { return decode(*command); };
+  return spec;
 }
 
 }  // namespace halyard::tool

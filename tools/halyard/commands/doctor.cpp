@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <hwy/targets.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <cstring>
 #include <filesystem>
@@ -258,17 +257,16 @@ int examine(bool is_json, bool has_gl) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Action& action) {
+CommandSpec doctor_command() {
   auto is_json = std::make_shared<bool>(false);
   auto has_gl = std::make_shared<bool>(false);
-  CLI::App* sub = app.add_subcommand(
-      "doctor", "Which buffers, backends, engines and devices work here, and why others do not");
-  sub->footer("Examples:\n  halyard doctor\n  halyard doctor --json\n  halyard doctor --gl");
-  sub->add_flag("--json", *is_json, "JSON on standard output");
-  sub->add_flag("--gl", *has_gl, "Also the limits and extensions of OpenGL");
-  sub->callback([&action, is_json, has_gl] {
-    action = [is_json, has_gl] { return examine(*is_json, *has_gl); };
-  });
+  CommandSpec spec{"doctor",
+                   "Which buffers, backends, engines and devices work here, and why others do not",
+                   "Examples:\n  halyard doctor\n  halyard doctor --json\n  halyard doctor --gl"};
+  spec.option("--json", is_json.get(), "JSON on standard output");
+  spec.option("--gl", has_gl.get(), "Also the limits and extensions of OpenGL");
+  spec.action = [is_json, has_gl] { return examine(*is_json, *has_gl); };
+  return spec;
 }
 
 }  // namespace halyard::tool

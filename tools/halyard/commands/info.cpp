@@ -2,7 +2,6 @@
 // halyard info: describes a file by its header; a video or folder by its first frame; a camera or
 // hardware codec by what it offers.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -330,25 +329,24 @@ int show(const InfoCommand& command) {
 
 }  // namespace
 
-void add_info(CLI::App& app, Action& action) {
+CommandSpec info_command() {
   auto command = std::make_shared<InfoCommand>();
-  CLI::App* sub =
-      app.add_subcommand("info", "What an image, folder, video, camera, codec, array or model is");
-  sub->footer(
+  CommandSpec spec{
+      "info", "What an image, folder, video, camera, codec, array or model is",
       "Of a folder, a video or a stream the first frame is decoded; a camera or a hardware codec\n"
       "is asked what it offers; of all else the header is read.\n"
       "\n"
       "Examples:\n  halyard info photo.jpg clip/ harbour.mp4\n  halyard info yolov8n.onnx --json\n"
       "  halyard info /dev/video0\n"
-      "  curl -s https://example.org/photo.webp | halyard info -");
-  sub->add_option(
-         "files", command->files,
-         "Images, folders, videos, cameras and hardware codecs (/dev/video0), arrays (.npy), "
-         "models (.onnx, .tflite, .xml), or - for standard input")
-      ->required();
-  sub->add_flag("--json", command->is_json, "JSON on standard output");
-  add_limit_options(*sub);
-  sub->callback([&action, command] { action = [command] { return show(*command); }; });
+      "  curl -s https://example.org/photo.webp | halyard info -"};
+  spec.option("files", &command->files,
+              "Images, folders, videos, cameras and hardware codecs (/dev/video0), arrays (.npy), "
+              "models (.onnx, .tflite, .xml), or - for standard input")
+      .required();
+  spec.option("--json", &command->is_json, "JSON on standard output");
+  add_limit_options(spec);
+  spec.action = [command] { return show(*command); };
+  return spec;
 }
 
 }  // namespace halyard::tool

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard man: manual pages of the program and its commands, from the texts of --help.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <memory>
 #include <string_view>
 
-#include "commands/command_tree.h"
 #include "commands/commands.h"
 #include "halyard/codec.h"
 #include "halyard/version.h"
@@ -35,35 +33,37 @@ std::string roff(std::string_view text) {
   return out;
 }
 
-std::string page_name(const CommandEntry& command) {
+std::string page_name(const CommandSpec& command) {
   return command.name.empty() ? "halyard" : "halyard-" + command.name;
 }
 
-std::string synopsis(const CommandEntry& command) {
+std::string synopsis(const CommandSpec& command) {
   std::string out = "\\fBhalyard";
   if (!command.name.empty()) out += " " + roff(command.name);
   out += "\\fR";
   if (!command.commands.empty()) return out + " \\fICOMMAND\\fR ...\n";
   out += " [\\fIOPTIONS\\fR]";
-  for (const OptionEntry& option : command.options) {
-    const std::string value = "\\fI" + roff(option.names.back()) + "\\fR";
-    if (option.is_argument) {
+  for (const OptionSpec& option : command.options) {
+    const std::string name = roff(option.each_name().back());
+    if (option.is_argument()) {
+      const std::string value = "\\fI" + name + "\\fR";
       out += option.is_required ? " " + value : " [" + value + "]";
-      if (option.is_list) out += "...";
+      if (option.is_list()) out += "...";
     } else if (option.is_required) {
-      out += " \\fB" + roff(option.names.back()) + "\\fR \\fI" + option.value + "\\fR";
+      out += " \\fB" + name + "\\fR \\fIVALUE\\fR";
     }
   }
   return out + "\n";
 }
 
-std::string options(const CommandEntry& command) {
+std::string options(const CommandSpec& command) {
   std::string out;
-  for (const OptionEntry& option : command.options) {
+  for (const OptionSpec& option : command.options) {
     out += ".TP\n";
-    for (std::size_t i = 0; i < option.names.size(); ++i)
-      out += (i == 0 ? "\\fB" : ", \\fB") + roff(option.names[i]) + "\\fR";
-    if (!option.value.empty() && !option.is_argument) out += " \\fI" + option.value + "\\fR";
+    const std::vector<std::string> names = option.each_name();
+    for (std::size_t i = 0; i < names.size(); ++i)
+      out += (i == 0 ? "\\fB" : ", \\fB") + roff(names[i]) + "\\fR";
+    if (option.has_value() && !option.is_argument()) out += " \\fIVALUE\\fR";
     out += "\n" + roff(option.help);
     if (!option.usual.empty()) out += " [" + roff(option.usual) + "]";
     out += "\n";
@@ -72,7 +72,7 @@ std::string options(const CommandEntry& command) {
 }
 
 /// The text below the options of the help. The lines after "Examples:" keep their line breaks.
-std::string footer(const CommandEntry& command) {
+std::string footer(const CommandSpec& command) {
   const std::string_view text = command.footer;
   const std::size_t begin = text.find("Examples:\n");
   std::string out;
@@ -97,9 +97,9 @@ std::string footer(const CommandEntry& command) {
   return out;
 }
 
-std::string commands(const CommandEntry& command) {
+std::string commands(const CommandSpec& command) {
   std::string out;
-  for (const CommandEntry& inner : command.commands) {
+  for (const CommandSpec& inner : command.commands) {
     if (command.name.empty()) {
       out += ".TP\n\\fB" + roff(page_name(inner)) + "\\fR(1)\n" + roff(inner.help) + "\n";
     } else {
@@ -110,7 +110,7 @@ std::string commands(const CommandEntry& command) {
   return out;
 }
 
-std::string page(const CommandEntry& command) {
+std::string page(const CommandSpec& command) {
   std::string title = page_name(command);
   for (char& c : title)
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
@@ -126,13 +126,13 @@ std::string page(const CommandEntry& command) {
                                      : "\\fBhalyard\\fR(1)\n");
 }
 
-int write_all(const CommandEntry& program, const std::string& folder) {
+int write_all(const CommandSpec& program, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  std::vector<const CommandEntry*> all{&program};
-  for (const CommandEntry& command : program.commands)
+  std::vector<const CommandSpec*> all{&program};
+  for (const CommandSpec& command : program.commands)
     all.push_back(&command);
-  for (const CommandEntry* command : all) {
+  for (const CommandSpec* command : all) {
     const std::string text = page(*command);
     const auto path = std::filesystem::path(folder) / (page_name(*command) + ".1");
     if (auto written = write_file(path.string(), std::as_bytes(std::span(text))); !written)
@@ -141,9 +141,9 @@ int write_all(const CommandEntry& program, const std::string& folder) {
   return exit_ok;
 }
 
-int show(const CommandEntry& program, const std::string& name) {
+int show(const CommandSpec& program, const std::string& name) {
   std::vector<std::string> names;
-  for (const CommandEntry& command : program.commands) {
+  for (const CommandSpec& command : program.commands) {
     if (command.name == name) return print_lines(page(command)), exit_ok;
     names.push_back(command.name);
   }
@@ -152,22 +152,20 @@ int show(const CommandEntry& program, const std::string& name) {
 
 }  // namespace
 
-void add_man(CLI::App& app, Action& action) {
+CommandSpec man_command(const CommandSpec& program) {
   auto name = std::make_shared<std::string>();
   auto folder = std::make_shared<std::string>();
-  CLI::App* sub = app.add_subcommand("man", "The manual page of halyard or of one command");
-  sub->footer("Examples:\n  halyard man run | man -l -\n  halyard man --into man1");
-  sub->add_option("command", *name, "Command whose page is shown; default: the program's");
-  sub->add_option("--into", *folder, "Write all pages into this folder");
-  sub->callback([&app, &action, name, folder] {
-    action = [&app, name, folder] {
-      const CommandEntry program = command_tree(app);
-      if (!folder->empty()) return write_all(program, *folder);
-      if (!name->empty()) return show(program, *name);
-      print_lines(page(program));
-      return exit_ok;
-    };
-  });
+  CommandSpec spec{"man", "The manual page of halyard or of one command",
+                   "Examples:\n  halyard man run | man -l -\n  halyard man --into man1"};
+  spec.option("command", name.get(), "Command whose page is shown; default: the program's");
+  spec.option("--into", folder.get(), "Write all pages into this folder");
+  spec.action = [&program, name, folder] {
+    if (!folder->empty()) return write_all(program, *folder);
+    if (!name->empty()) return show(program, *name);
+    print_lines(page(program));
+    return exit_ok;
+  };
+  return spec;
 }
 
 }  // namespace halyard::tool

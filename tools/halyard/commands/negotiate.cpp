@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard negotiate: the buffer that serves all parties of a file, or their conflict.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <fstream>
 #include <memory>
@@ -110,32 +109,31 @@ int negotiate(const NegotiateCommand& command) {
 
 }  // namespace
 
-void add_negotiate(CLI::App& app, Action& action) {
+CommandSpec negotiate_command() {
   auto command = std::make_shared<NegotiateCommand>();
-  CLI::App* sub =
-      app.add_subcommand("negotiate", "The buffer that several engines and processes can share");
-  sub->add_option("file", command->file, "Parties and what each needs, JSON (docs/negotiation.md)")
-      ->required();
-  sub->add_flag("--json", command->is_json, "JSON on standard output");
-  sub->add_option("--explain", command->explained, "Who made this key what it is, e.g. t.row_align")
-      ->excludes("--json");
-  sub->add_flag("--allow-drop", command->allow_drop,
-                "Leave out optional parties that cause a conflict");
-  sub->add_flag("--no-anchor", command->without_anchor,
-                "As on a machine without a render node that could hold buffers attached");
-  sub->add_flag("--plan", command->plans,
-                "Where not all agree: the fewest buffers, and the copies between them")
-      ->excludes("--explain")
-      ->excludes("--allow-drop");
-  sub->footer(
+  CommandSpec spec{
+      "negotiate", "The buffer that several engines and processes can share",
       "Exit codes: 0 there is one, 2 bad file or command line, 3 the parties disagree.\n"
       "\n"
       "Examples:\n"
       "  halyard negotiate parties.json\n"
       "  halyard negotiate parties.json --explain i.pitch_align\n"
       "  halyard negotiate parties.json --plan\n"
-      "  halyard negotiate parties.json --json");
-  sub->callback([&action, command] { action = [command] { return negotiate(*command); }; });
+      "  halyard negotiate parties.json --json"};
+  spec.option("file", &command->file, "Parties and what each needs, JSON (docs/negotiation.md)")
+      .required();
+  spec.option("--json", &command->is_json, "JSON on standard output");
+  spec.option("--explain", &command->explained, "Who made this key what it is, e.g. t.row_align")
+      .without({"--json"});
+  spec.option("--allow-drop", &command->allow_drop,
+              "Leave out optional parties that cause a conflict");
+  spec.option("--no-anchor", &command->without_anchor,
+              "As on a machine without a render node that could hold buffers attached");
+  spec.option("--plan", &command->plans,
+              "Where not all agree: the fewest buffers, and the copies between them")
+      .without({"--explain", "--allow-drop"});
+  spec.action = [command] { return negotiate(*command); };
+  return spec;
 }
 
 }  // namespace halyard::tool

@@ -2,7 +2,6 @@
 // halyard pool: the pools that processes share, who holds slots in them, and what ended processes
 // left in the registry.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -141,30 +140,32 @@ int collect(const PoolCommand& command) {
   return exit_ok;
 }
 
+constexpr const char* pool_examples =
+    "A process whose id the kernel does not tell (another PID namespace) is \"unknown\".\n"
+    "\n"
+    "Examples:\n"
+    "  halyard pool ls\n"
+    "  halyard pool stats 7 --json\n"
+    "  halyard pool gc";
+
 }  // namespace
 
-void add_pool(CLI::App& app, Action& action) {
-  auto command = std::make_shared<PoolCommand>();
-  CLI::App* group = app.add_subcommand("pool", "Pools that processes share, and who holds what");
-  group->require_subcommand(1);
-  group->footer(
-      "A process whose id the kernel does not tell (another PID namespace) is \"unknown\".\n"
-      "\n"
-      "Examples:\n"
-      "  halyard pool ls\n"
-      "  halyard pool stats 7 --json\n"
-      "  halyard pool gc");
-  const auto add = [&](const char* name, const char* text, int (*run)(const PoolCommand&)) {
-    CLI::App* sub = group->add_subcommand(name, text);
-    sub->add_flag("--json", command->is_json, "JSON on standard output");
-    sub->callback([&action, command, run] { action = [command, run] { return run(*command); }; });
-    return sub;
+CommandSpec pool_command() {
+  auto options = std::make_shared<PoolCommand>();
+  CommandSpec pool{"pool", "Pools that processes share, and who holds what", pool_examples};
+  const auto add = [&](const char* name, const char* text,
+                       int (*run)(const PoolCommand&)) -> CommandSpec& {
+    CommandSpec& spec = pool.commands.emplace_back(CommandSpec{name, text});
+    spec.option("--json", &options->is_json, "JSON on standard output");
+    spec.action = [options, run] { return run(*options); };
+    return spec;
   };
-  add("ls", "All pools that a process has open", list);
-  add("stats", "One pool: its processes, what they use, and who borrows from them", show)
-      ->add_option("id", command->id, "The pool's number")
-      ->required();
-  add("gc", "Remove what ended processes left in the registry of pools and topics", collect);
+  add("pool ls", "All pools that a process has open", list);
+  add("pool stats", "One pool: its processes, what they use, and who borrows from them", show)
+      .option("id", &options->id, "The pool's number")
+      .required();
+  add("pool gc", "Remove what ended processes left in the registry of pools and topics", collect);
+  return pool;
 }
 
 }  // namespace halyard::tool

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard run: runs a model on images and videos; writes tracks, drawings, JSON and a trace.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -253,21 +252,21 @@ int run(const RunOptions& options) {
   return run_pipeline(options, parts, outputs);
 }
 
-void add_output_options(CLI::App& app, RunOptions& options) {
-  app.add_option("--out", options.out,
-                 "Draw what was found: an image (" + image_extensions() + "), a video (" +
-                     video_extensions() + "), or a folder of images");
-  app.add_option("--contact-sheet", options.contact_sheet,
-                 "Twelve evenly spaced drawn frames in one image (" + image_extensions() + ")");
-  app.add_option("--font", options.font, "Font file for labels");
-  add_result_options(app, options.results);
-  app.add_option("--publish", options.publish,
-                 "Send the frames, as drawn, to this topic, and what was found to NAME/detections");
-  app.add_flag("--live", options.is_live,
-               "A status line instead of a line for each frame: rate, latency, drops, objects");
-  app.add_option("--trace", options.trace, "Timeline of all stages, for ui.perfetto.dev");
-  app.add_flag("--stats", options.prints_stats, "Print times by stage, counts and byte copies");
-  app.add_flag("-q,--quiet", options.is_quiet, "No lines of what was found, no progress bar");
+void add_output_options(CommandSpec& spec, RunOptions& options) {
+  spec.option("--out", &options.out,
+              "Draw what was found: an image (" + image_extensions() + "), a video (" +
+                  video_extensions() + "), or a folder of images");
+  spec.option("--contact-sheet", &options.contact_sheet,
+              "Twelve evenly spaced drawn frames in one image (" + image_extensions() + ")");
+  spec.option("--font", &options.font, "Font file for labels");
+  add_result_options(spec, options.results);
+  spec.option("--publish", &options.publish,
+              "Send the frames, as drawn, to this topic, and what was found to NAME/detections");
+  spec.option("--live", &options.is_live,
+              "A status line instead of a line for each frame: rate, latency, drops, objects");
+  spec.option("--trace", &options.trace, "Timeline of all stages, for ui.perfetto.dev");
+  spec.option("--stats", &options.prints_stats, "Print times by stage, counts and byte copies");
+  spec.option("-q,--quiet", &options.is_quiet, "No lines of what was found, no progress bar");
 }
 
 constexpr const char* max_tracks_text =
@@ -298,45 +297,37 @@ constexpr const char* run_examples =
 
 }  // namespace
 
-void add_run(CLI::App& app, Action& action) {
+CommandSpec run_command() {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* sub = app.add_subcommand("run", "Find objects in images, folders and videos");
-  sub->footer(run_examples);
-  add_reading_options(*sub, options->reading);
-  sub->add_option(
-         "--speed", options->reading.speed,
-         "Speed at which files are read: 1: their own rate, 2: twice that; default: as fast "
-         "as they are processed")
-      ->check(CLI::Range(1e-3, 1e3));
-  sub->add_flag("--loop", options->reading.loops, "Begin again after the last frame");
-  sub->add_flag("--reconnect", options->reading.reconnects,
-                "Open a lost camera or server again, for ever, with waits of up to 10 s");
-  sub->add_option("--on-overload", options->on_overload,
-                  "Frames that come too fast: wait, drop the oldest, or skip the network; default: "
-                  "drop for cameras and topics, wait for files")
-      ->check(CLI::IsMember({"wait", "drop", "skip"}));
+  CommandSpec spec{"run", "Find objects in images, folders and videos", run_examples};
+  add_reading_options(spec, options->reading);
+  spec.option("--speed", &options->reading.speed,
+              "Speed at which files are read: 1: their own rate, 2: twice that; default: as fast "
+              "as they are processed")
+      .in(1e-3, 1e3);
+  spec.option("--loop", &options->reading.loops, "Begin again after the last frame");
+  spec.option("--reconnect", &options->reading.reconnects,
+              "Open a lost camera or server again, for ever, with waits of up to 10 s");
+  spec.word("--on-overload", options->on_overload, {"wait", "drop", "skip"},
+            "Frames that come too fast: wait, drop the oldest, or skip the network; default: "
+            "drop for cameras and topics, wait for files");
   DetectorOptions& detector = options->detector;
-  add_model_options(*sub, detector);
-  add_preset_options(*sub, options->preset, "hal's input, score 0.25, IoU 0.45");
-  add_engine_options(*sub, detector.engine);
-  sub->add_flag("--track", options->is_tracking, "Give objects identities over frames");
-  sub->add_option("--track-score", options->tracking.high_score, "Least score that starts a track")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  sub->add_option("--max-tracks", options->tracking.max_tracks, max_tracks_text)
-      ->check(CLI::Range(1, 65536))
-      ->capture_default_str();
-  add_output_options(*sub, *options);
-  add_limit_options(*sub);
-  sub->add_option("--in-flight", options->in_flight, "Frames on their way at once")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  sub->callback([&action, options] {
-    action = [options] {
-      options->reading.complete();
-      return run(*options);
-    };
-  });
+  add_model_options(spec, detector);
+  add_preset_options(spec, options->preset, "hal's input, score 0.25, IoU 0.45");
+  add_engine_options(spec, detector.engine);
+  spec.option("--track", &options->is_tracking, "Give objects identities over frames");
+  spec.option("--track-score", &options->tracking.high_score, "Least score that starts a track")
+      .in(0.0, 1.0)
+      .shown();
+  spec.option("--max-tracks", &options->tracking.max_tracks, max_tracks_text).in(1, 65536).shown();
+  add_output_options(spec, *options);
+  add_limit_options(spec);
+  spec.option("--in-flight", &options->in_flight, "Frames on their way at once").in(1, 64).shown();
+  spec.action = [options] {
+    options->reading.complete();
+    return run(*options);
+  };
+  return spec;
 }
 
 }  // namespace halyard::tool

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard serve: shows what a model finds, live, in a browser.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <thread>
@@ -10,7 +9,6 @@
 #include "input/detector.h"
 #include "interrupt.h"
 #include "options/limit_options.h"
-#include "options/parsed_option.h"
 #include "options/preset_options.h"
 #include "options/reading_options.h"
 #include "options/values.h"
@@ -271,73 +269,69 @@ constexpr const char* serve_examples =
     "    --token-file token.txt --cert board.pem --key board.key\n"
     "  halyard serve --model boats.onnx clip/ --listen 0.0.0.0 --token random --record-to videos/";
 
-void add_server_options(CLI::App& sub, ServeOptions& options) {
-  add_parsed(sub, "--listen", options.listen, parse_listen, "ADDR, ADDR:PORT or :PORT",
-             "Address to listen on; default: 127.0.0.1:8080. Port 0: a free one");
-  sub.add_option("--token", options.token,
-                 "What clients must know, 16 characters or more; random: make one and print it");
-  sub.add_option("--token-file", options.token_file,
-                 "File whose first line is the token; nobody else may read it");
-  sub.add_option("--host", options.hosts, "Further name by which clients may call this server");
-  sub.add_option("--cert", options.certificate, "Certificate for https (PEM)");
-  sub.add_option("--key", options.key, "Its key (PEM)");
-  sub.add_option("--max-viewers", options.max_viewers, "Viewers at the same time")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  sub.add_option("--view-rate", options.view_rate, "Images per second that viewers get at most")
-      ->check(CLI::Range(0.1, 1000.0))
-      ->capture_default_str();
-  sub.add_option("--view-size", options.painting.max_side,
-                 "Pixels of the longer side that viewers get at most")
-      ->check(CLI::Range(64, 8192))
-      ->capture_default_str();
-  sub.add_option("--view-quality", options.painting.quality, "Quality of the JPEG images")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
-  sub.add_option("--view-bitrate", options.video.bitrate,
-                 "Bits per second of the H.264 stream; 0: a constant quality")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
-      ->capture_default_str();
-  sub.add_option("--record-to", options.record_to, "Folder for videos that the page records");
+void add_server_options(CommandSpec& spec, ServeOptions& options) {
+  spec.parsed("--listen", options.listen, parse_listen, "ADDR, ADDR:PORT or :PORT",
+              "Address to listen on; default: 127.0.0.1:8080. Port 0: a free one");
+  spec.option("--token", &options.token,
+              "What clients must know, 16 characters or more; random: make one and print it");
+  spec.option("--token-file", &options.token_file,
+              "File whose first line is the token; nobody else may read it");
+  spec.option("--host", &options.hosts, "Further name by which clients may call this server");
+  spec.option("--cert", &options.certificate, "Certificate for https (PEM)");
+  spec.option("--key", &options.key, "Its key (PEM)");
+  spec.option("--max-viewers", &options.max_viewers, "Viewers at the same time")
+      .in(1, 1000)
+      .shown();
+  spec.option("--view-rate", &options.view_rate, "Images per second that viewers get at most")
+      .in(0.1, 1000.0)
+      .shown();
+  spec.option("--view-size", &options.painting.max_side,
+              "Pixels of the longer side that viewers get at most")
+      .in(64, 8192)
+      .shown();
+  spec.option("--view-quality", &options.painting.quality, "Quality of the JPEG images")
+      .in(1, 100)
+      .shown();
+  spec.option("--view-bitrate", &options.video.bitrate,
+              "Bits per second of the H.264 stream; 0: a constant quality")
+      .in(0, 1e9)
+      .shown();
+  spec.option("--record-to", &options.record_to, "Folder for videos that the page records");
 }
 
 /// A network is optional; what chooses or shapes one is refused without it.
-void need_model(CLI::App& sub) {
-  CLI::Option* const model = sub.get_option("--model")->required(false);
+void need_model(CommandSpec& spec) {
+  spec.at("--model").is_required = false;
   for (const char* name : {"--config", "--preset", "--iou", "--letterbox", "--mask-rule",
                            "--engine", "--device", "--threads", "--track"})
-    sub.get_option(name)->needs(model);
+    spec.at(name).needed = {"--model"};
 }
 
 }  // namespace
 
-void add_serve(CLI::App& app, Action& action) {
+CommandSpec serve_command() {
   auto options = std::make_shared<ServeOptions>();
-  CLI::App* sub = app.add_subcommand("serve", "Show a camera and what a model finds in a browser");
-  sub->footer(serve_examples);
-  add_reading_options(*sub, options->reading);
+  CommandSpec spec{"serve", "Show a camera and what a model finds in a browser", serve_examples};
+  add_reading_options(spec, options->reading);
   DetectorOptions& detector = options->detector;
-  add_model_options(*sub, detector);
-  add_preset_options(*sub, options->preset, "hal's input, score 0.25, IoU 0.45");
-  add_engine_options(*sub, detector.engine);
-  sub->add_flag("--track", options->is_tracking, "Give objects identities over frames");
-  sub->add_option("--in-flight", options->in_flight, "Frames on their way at once")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  sub->add_flag("--once", options->is_once, "Show a file once, not again and again");
-  sub->add_option("--font", options->painting.font, "Font file for labels");
-  add_server_options(*sub, *options);
-  add_limit_options(*sub);
-  need_model(*sub);
-  sub->callback([&action, options] {
-    action = [options] {
-      options->reading.complete();
-      options->reading.speed = 1;
-      options->reading.loops = !options->is_once;
-      options->reading.reconnects = true;
-      return serve(*options);
-    };
-  });
+  add_model_options(spec, detector);
+  add_preset_options(spec, options->preset, "hal's input, score 0.25, IoU 0.45");
+  add_engine_options(spec, detector.engine);
+  spec.option("--track", &options->is_tracking, "Give objects identities over frames");
+  spec.option("--in-flight", &options->in_flight, "Frames on their way at once").in(1, 64).shown();
+  spec.option("--once", &options->is_once, "Show a file once, not again and again");
+  spec.option("--font", &options->painting.font, "Font file for labels");
+  add_server_options(spec, *options);
+  add_limit_options(spec);
+  need_model(spec);
+  spec.action = [options] {
+    options->reading.complete();
+    options->reading.speed = 1;
+    options->reading.loops = !options->is_once;
+    options->reading.reconnects = true;
+    return serve(*options);
+  };
+  return spec;
 }
 
 }  // namespace halyard::tool

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard top: shows pools, topics and who holds slots, and redraws each second.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +13,6 @@
 #include "commands/commands.h"
 #include "halyard/ipc_info.h"
 #include "interrupt.h"
-#include "options/parsed_option.h"
 #include "options/values.h"
 #include "output/ipc_text.h"
 #include "report.h"
@@ -272,21 +270,22 @@ int watch(const TopCommand& command) {
 
 }  // namespace
 
-void add_top(CLI::App& app, Action& action) {
+CommandSpec top_command() {
   auto command = std::make_shared<TopCommand>();
-  CLI::App* sub = app.add_subcommand("top", "Pools and topics, live: use, rates, losses, holders");
-  sub->footer(
+  CommandSpec spec{
+      "top", "Pools and topics, live: use, rates, losses, holders",
       "q or Ctrl-C ends it. It observes and joins nothing. Rates are those of the last interval.\n"
       "--once waits one interval and prints once; --json prints a line for each interval.\n"
       "\n"
       "Examples:\n"
       "  halyard top\n"
-      "  halyard top --once --json");
-  sub->add_flag("--once", command->is_once, "Print once, without a terminal");
-  sub->add_flag("--json", command->is_json, "JSON on standard output");
-  add_parsed(*sub, "--interval", command->interval_s, parse_seconds, "seconds, 0.01..1e6",
-             "Seconds between two looks; default: 1");
-  sub->callback([&action, command] { action = [command] { return watch(*command); }; });
+      "  halyard top --once --json"};
+  spec.option("--once", &command->is_once, "Print once, without a terminal");
+  spec.option("--json", &command->is_json, "JSON on standard output");
+  spec.parsed("--interval", command->interval_s, parse_seconds, "seconds, 0.01..1e6",
+              "Seconds between two looks; default: 1");
+  spec.action = [command] { return watch(*command); };
+  return spec;
 }
 
 }  // namespace halyard::tool

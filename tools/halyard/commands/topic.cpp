@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard topic: the topics of this machine, their messages and their rates.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +11,6 @@
 #include "commands/topic_echo.h"
 #include "halyard/ipc_info.h"
 #include "interrupt.h"
-#include "options/parsed_option.h"
 #include "options/values.h"
 #include "output/ipc_text.h"
 #include "report.h"
@@ -188,14 +186,16 @@ int watch(const WatchOptions& options, const std::string& command, RateText text
 
 constexpr const char* seconds_rule = "seconds, 0.01..1e6";
 
-void add_name(CLI::App& sub, WatchOptions& options) {
-  sub.add_option("name", options.topic, "The topic's name")->required();
+void add_limits(CommandSpec& spec, WatchOptions& options, const char* count_help) {
+  spec.option("-n,--count", &options.count, count_help).positive();
+  spec.parsed("--duration", options.duration_s, parse_seconds, seconds_rule,
+              "Seconds after which it ends");
 }
 
-void add_limits(CLI::App& sub, WatchOptions& options, const char* count_help) {
-  sub.add_option("-n,--count", options.count, count_help)->check(CLI::PositiveNumber);
-  add_parsed(sub, "--duration", options.duration_s, parse_seconds, seconds_rule,
-             "Seconds after which it ends");
+void add_windows(CommandSpec& spec, WatchOptions& options) {
+  add_limits(spec, options, "Windows after which it ends");
+  spec.parsed("--window", options.window_s, parse_seconds, seconds_rule,
+              "Seconds that a rate is taken over; default: 1");
 }
 
 constexpr const char* topic_examples =
@@ -211,40 +211,30 @@ constexpr const char* topic_examples =
 
 }  // namespace
 
-void add_topic(CLI::App& app, Action& action) {
+CommandSpec topic_command() {
   auto options = std::make_shared<WatchOptions>();
-  CLI::App* group = app.add_subcommand("topic", "Topics, what they carry, and how fast");
-  group->require_subcommand(1);
-  group->footer(topic_examples);
-  const auto add = [&](const char* name, const char* text, Action (*make)(WatchOptions)) {
-    CLI::App* sub = group->add_subcommand(name, text);
-    sub->add_flag("--json", options->is_json, "JSON on standard output");
-    sub->callback([&action, options, make] { action = make(*options); });
-    return sub;
+  CommandSpec topic{"topic", "Topics, what they carry, and how fast", topic_examples};
+  using Run = int (*)(const WatchOptions&);
+  const auto add = [&](const char* name, const char* text, Run run) -> CommandSpec& {
+    CommandSpec& spec = topic.commands.emplace_back(CommandSpec{name, text});
+    spec.option("--json", &options->is_json, "JSON on standard output");
+    spec.action = [options, run] { return run(*options); };
+    return spec;
   };
-  add("ls", "All topics that a process has joined",
-      [](WatchOptions chosen) { return Action([chosen] { return list(chosen); }); });
-  CLI::App* const info =
-      add("info", "One topic: its type, its limits and its endpoints",
-          [](WatchOptions chosen) { return Action([chosen] { return show(chosen); }); });
-  CLI::App* const echoing =
-      add("echo", "Join a topic and print what it carries",
-          [](WatchOptions chosen) { return Action([chosen] { return echo(chosen); }); });
-  CLI::App* const hz =
-      add("hz", "Messages in a second, of each publisher", [](WatchOptions chosen) {
-        return Action([chosen] { return watch(chosen, "topic hz", hz_text); });
-      });
-  CLI::App* const bw = add("bw", "Bytes in a second, of each publisher", [](WatchOptions chosen) {
-    return Action([chosen] { return watch(chosen, "topic bw", bw_text); });
-  });
-  for (CLI::App* sub : {info, echoing, hz, bw})
-    add_name(*sub, *options);
-  add_limits(*echoing, *options, "Messages after which it ends");
-  for (CLI::App* sub : {hz, bw}) {
-    add_limits(*sub, *options, "Windows after which it ends");
-    add_parsed(*sub, "--window", options->window_s, parse_seconds, seconds_rule,
-               "Seconds that a rate is taken over; default: 1");
-  }
+  const auto add_named = [&](const char* name, const char* text, Run run) -> CommandSpec& {
+    CommandSpec& spec = add(name, text, run);
+    spec.option("name", &options->topic, "The topic's name").required();
+    return spec;
+  };
+  add("topic ls", "All topics that a process has joined", list);
+  add_named("topic info", "One topic: its type, its limits and its endpoints", show);
+  add_limits(add_named("topic echo", "Join a topic and print what it carries", echo), *options,
+             "Messages after which it ends");
+  const auto hz = [](const WatchOptions& chosen) { return watch(chosen, "topic hz", hz_text); };
+  const auto bw = [](const WatchOptions& chosen) { return watch(chosen, "topic bw", bw_text); };
+  add_windows(add_named("topic hz", "Messages in a second, of each publisher", hz), *options);
+  add_windows(add_named("topic bw", "Bytes in a second, of each publisher", bw), *options);
+  return topic;
 }
 
 }  // namespace halyard::tool

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard track: tracks recorded detections, and scores the tracks against a ground truth.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +13,6 @@
 #include "halyard/track.h"
 #include "input/json_document.h"
 #include "input/mot_file.h"
-#include "options/parsed_option.h"
 #include "options/paths.h"
 #include "output/mot_metrics.h"
 #include "report.h"
@@ -246,31 +244,26 @@ constexpr const char* track_examples =
 
 }  // namespace
 
-void add_track(CLI::App& app, Action& action) {
+CommandSpec track_command() {
   auto command = std::make_shared<TrackCommand>();
-  CLI::App* sub = app.add_subcommand("track", "Tracks from recorded detections (MOTChallenge)");
-  sub->footer(track_examples);
-  sub->add_option("--mot", command->detections, "Detections")->required();
-  sub->add_option("--gt", command->truth, "The truth: prints HOTA, MOTA and IDF1");
-  add_word(*sub, "--tracker", command->tracker, {"bytetrack", "bytetrack-paper", "ocsort", "sort"},
-           "bytetrack, bytetrack-paper, ocsort or sort");
-  sub->add_option("--fps", command->rate, "Frames a second")
-      ->check(CLI::Range(0.001, 100000.0))
-      ->capture_default_str();
-  sub->add_option("--coast", command->coast_s, "Seconds for which a lost track is kept")
-      ->check(CLI::Range(0.0, 1e6));
-  sub->add_option("--high-score", command->high_score, "Least score that starts a track")
-      ->check(CLI::Range(0.0, 1.0));
-  sub->add_option(
-         "--max-tracks", command->max_tracks,
-         "Tracks that live at once, and detections of a frame that are looked at, those of "
-         "the highest score")
-      ->check(CLI::Range(1, 65536))
-      ->capture_default_str();
-  sub->add_option("--out", command->out, "Write the tracks' boxes; - is standard output");
-  sub->add_option("--json", command->json,
-                  "Write the counts, and scores as fractions, as JSON; - is standard output");
-  sub->callback([&action, command] { action = [command] { return track(*command); }; });
+  CommandSpec spec{"track", "Tracks from recorded detections (MOTChallenge)", track_examples};
+  spec.option("--mot", &command->detections, "Detections").required();
+  spec.option("--gt", &command->truth, "The truth: prints HOTA, MOTA and IDF1");
+  spec.word("--tracker", command->tracker, {"bytetrack", "bytetrack-paper", "ocsort", "sort"},
+            "bytetrack, bytetrack-paper, ocsort or sort");
+  spec.option("--fps", &command->rate, "Frames a second").in(0.001, 100000.0).shown();
+  spec.option("--coast", &command->coast_s, "Seconds for which a lost track is kept").in(0.0, 1e6);
+  spec.option("--high-score", &command->high_score, "Least score that starts a track").in(0.0, 1.0);
+  spec.option("--max-tracks", &command->max_tracks,
+              "Tracks that live at once, and detections of a frame that are looked at, those of "
+              "the highest score")
+      .in(1, 65536)
+      .shown();
+  spec.option("--out", &command->out, "Write the tracks' boxes; - is standard output");
+  spec.option("--json", &command->json,
+              "Write the counts, and scores as fractions, as JSON; - is standard output");
+  spec.action = [command] { return track(*command); };
+  return spec;
 }
 
 }  // namespace halyard::tool

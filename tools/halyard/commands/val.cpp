@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard val: scores detections against a ground truth in COCO's format.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <span>
@@ -168,55 +167,54 @@ constexpr const char* val_examples =
     "  halyard val --gt instances_val2017.json --model yolov8n.onnx --images val2017 --json -\n"
     "  halyard val --gt imagenet/val --model yolov8n-cls.onnx    # a folder for each class";
 
-void add_model_options(CLI::App& sub, ModelRun& model) {
+void add_model_options(CommandSpec& spec, ModelRun& model) {
   DetectorOptions& detector = model.detector;
-  sub.add_option("-m,--model", detector.model, "Run a model: .onnx, .tflite or .xml");
-  sub.add_option("--images", model.images, "Folder of the images that the ground truth names");
-  sub.add_option("--labels", detector.labels, "Class names, one a line; default: the model's own");
-  add_config_option(sub, detector);
+  spec.option("-m,--model", &detector.model, "Run a model: .onnx, .tflite or .xml");
+  spec.option("--images", &model.images, "Folder of the images that the ground truth names");
+  spec.option("--labels", &detector.labels, "Class names, one a line; default: the model's own");
+  add_config_option(spec, detector);
   model.preset.preset = Preset::ultralytics_val();
-  add_preset_options(sub, model.preset, "ultralytics-val");
-  add_engine_options(sub, detector.engine);
-  sub.add_flag("-q,--quiet", model.is_quiet, "No progress bar");
+  add_preset_options(spec, model.preset, "ultralytics-val");
+  add_engine_options(spec, detector.engine);
+  spec.option("-q,--quiet", &model.is_quiet, "No progress bar");
 }
 
-void add_kind_options(CLI::App& sub, ValOptions& options) {
-  sub.add_flag(
-      "--masks", options.has_masks,
+void add_kind_options(CommandSpec& spec, ValOptions& options) {
+  spec.option(
+      "--masks", &options.has_masks,
       "Compare segmentations: of --detections instead of boxes; of a model beside them (default "
       "where it gives masks and every annotation has a segmentation)");
-  sub.add_flag("--keypoints", options.has_keypoints,
-               "The same of keypoints (default of a model: where an annotation has some)")
-      ->excludes("--masks");
-  sub.add_option("--sigmas", options.sigmas,
-                 "Deviations of keypoints: one for all, or one for each; default: the ground "
-                 "truth's, COCO's for 17 keypoints, else 1/n")
-      ->check(CLI::PositiveNumber);
-  sub.add_flag("--rotated", options.has_rotated,
-               "The same of rotated boxes (default of a model: where every annotation has one)")
-      ->excludes("--masks", "--keypoints");
-  sub.add_flag("--classes", options.has_classes, "Compare classes of whole images instead")
-      ->excludes("--masks", "--keypoints", "--rotated");
+  spec.option("--keypoints", &options.has_keypoints,
+              "The same of keypoints (default of a model: where an annotation has some)")
+      .without({"--masks"});
+  spec.option("--sigmas", &options.sigmas,
+              "Deviations of keypoints: one for all, or one for each; default: the ground "
+              "truth's, COCO's for 17 keypoints, else 1/n")
+      .positive();
+  spec.option("--rotated", &options.has_rotated,
+              "The same of rotated boxes (default of a model: where every annotation has one)")
+      .without({"--masks", "--keypoints"});
+  spec.option("--classes", &options.has_classes, "Compare classes of whole images instead")
+      .without({"--masks", "--keypoints", "--rotated"});
 }
 
 }  // namespace
 
-void add_val(CLI::App& app, Action& action) {
+CommandSpec val_command() {
   auto options = std::make_shared<ValOptions>();
-  CLI::App* sub = app.add_subcommand("val", "Average precision against a ground truth (COCO)");
-  sub->footer(val_examples);
-  sub->add_option("--gt", options->truth,
-                  "Ground truth: instances in COCO's format; or a folder with one for each class")
-      ->required();
-  sub->add_option("--detections", options->detections, "Detections: results in COCO's format");
-  add_kind_options(*sub, *options);
-  add_model_options(*sub, options->model);
-  add_limit_options(*sub);
-  sub->add_option("--out", options->out,
-                  "Write the model's detections, as --detections reads them");
-  sub->add_flag("--by-class", options->lists_classes, "Print the AP of each category");
-  sub->add_option("--json", options->json, "Write the numbers as JSON; - is standard output");
-  sub->callback([&action, options] { action = [options] { return val(*options); }; });
+  CommandSpec spec{"val", "Average precision against a ground truth (COCO)", val_examples};
+  spec.option("--gt", &options->truth,
+              "Ground truth: instances in COCO's format; or a folder with one for each class")
+      .required();
+  spec.option("--detections", &options->detections, "Detections: results in COCO's format");
+  add_kind_options(spec, *options);
+  add_model_options(spec, options->model);
+  add_limit_options(spec);
+  spec.option("--out", &options->out, "Write the model's detections, as --detections reads them");
+  spec.option("--by-class", &options->lists_classes, "Print the AP of each category");
+  spec.option("--json", &options->json, "Write the numbers as JSON; - is standard output");
+  spec.action = [options] { return val(*options); };
+  return spec;
 }
 
 }  // namespace halyard::tool

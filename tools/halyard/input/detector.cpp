@@ -2,11 +2,11 @@
 #include "input/detector.h"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <utility>
 
+#include "options/command_spec.h"
 #include "options/values.h"
 #include "output/record.h"
 #include "report.h"
@@ -42,10 +42,10 @@ PipelineModel make_model(Engine engine, Decoder decoder, const DetectorOptions& 
 
 constexpr const char* engine_names = "openvino, onnxruntime, tflite, or a plugin's name; default: ";
 
-void add_device_options(CLI::App& sub, EngineOptions& engine) {
-  sub.add_option("--device", engine.device, "Device of the engine")->capture_default_str();
-  sub.add_option("--threads", engine.threads, "Inference threads; 0: the engine's choice")
-      ->check(CLI::Range(0, 1024));
+void add_device_options(CommandSpec& spec, EngineOptions& engine) {
+  spec.option("--device", &engine.device, "Device of the engine").shown();
+  spec.option("--threads", &engine.threads, "Inference threads; 0: the engine's choice")
+      .in(0, 1024);
 }
 
 /// The names of --labels, of the description, or of the file. Reports its own errors.
@@ -63,28 +63,28 @@ bool find_labels(const DetectorOptions& options, PipelineModel& model) {
 
 }  // namespace
 
-void add_engine_options(CLI::App& sub, EngineOptions& engine) {
-  sub.add_option("--engine", engine.engine,
-                 std::string(engine_names) + "the first that opens the model");
-  add_device_options(sub, engine);
+void add_engine_options(CommandSpec& spec, EngineOptions& engine) {
+  spec.option("--engine", &engine.engine,
+              std::string(engine_names) + "the first that opens the model");
+  add_device_options(spec, engine);
 }
 
-void add_engine_options(CLI::App& sub, EngineOptions& engine, std::vector<std::string>& names) {
-  sub.add_option("--engine", names,
-                 std::string(engine_names) +
-                     "all that read the model; for several, give the option several times")
-      ->allow_extra_args(false);
-  add_device_options(sub, engine);
+void add_engine_options(CommandSpec& spec, EngineOptions& engine, std::vector<std::string>& names) {
+  spec.option("--engine", &names,
+              std::string(engine_names) +
+                  "all that read the model; for several, give the option several times")
+      .is_single = true;
+  add_device_options(spec, engine);
 }
 
-void add_config_option(CLI::App& sub, DetectorOptions& options) {
-  sub.add_option("--config", options.config, "Description of the outputs (.json, .yaml)");
+void add_config_option(CommandSpec& spec, DetectorOptions& options) {
+  spec.option("--config", &options.config, "Description of the outputs (.json, .yaml)");
 }
 
-void add_model_options(CLI::App& sub, DetectorOptions& options) {
-  sub.add_option("-m,--model", options.model, "Model file: .onnx, .tflite or .xml")->required();
-  sub.add_option("--labels", options.labels, "Class names, one a line; default: the model's own");
-  add_config_option(sub, options);
+void add_model_options(CommandSpec& spec, DetectorOptions& options) {
+  spec.option("-m,--model", &options.model, "Model file: .onnx, .tflite or .xml").required();
+  spec.option("--labels", &options.labels, "Class names, one a line; default: the model's own");
+  add_config_option(spec, options);
 }
 
 Result<PipelineModel> load_model(const DetectorOptions& options) {

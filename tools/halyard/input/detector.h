@@ -11,16 +11,14 @@
 #include "halyard/pipeline.h"
 #include "halyard/preset.h"
 
-namespace CLI {
-class App;
-}
-
 namespace halyard::tool {
 
+struct CommandSpec;
+
 /// `--engine`, `--device` and `--threads`, for commands that run a network.
-void add_engine_options(CLI::App& sub, EngineOptions& engine);
+void add_engine_options(CommandSpec& spec, EngineOptions& engine);
 /// The same for commands that run it in several engines: `--engine` may be given several times.
-void add_engine_options(CLI::App& sub, EngineOptions& engine, std::vector<std::string>& names);
+void add_engine_options(CommandSpec& spec, EngineOptions& engine, std::vector<std::string>& names);
 
 struct DetectorOptions {
   std::string model;
@@ -33,10 +31,10 @@ struct DetectorOptions {
 };
 
 /// `--model`, which is required, `--labels` and `--config`, for commands that follow a model.
-void add_model_options(CLI::App& sub, DetectorOptions& options);
+void add_model_options(CommandSpec& spec, DetectorOptions& options);
 
 /// `--config`.
-void add_config_option(CLI::App& sub, DetectorOptions& options);
+void add_config_option(CommandSpec& spec, DetectorOptions& options);
 
 /// Opens the model without labels. Errors: those of Engine::open(), ModelDescription::from_file()
 /// and Decoder::create(); unsupported (not one input, an image).

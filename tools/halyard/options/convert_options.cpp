@@ -2,8 +2,8 @@
 // The options of `halyard convert`. The library checks values that depend on the image.
 #include "options/convert_options.h"
 
+#include "options/command_spec.h"
 #include "options/out_formats.h"
-#include "options/parsed_option.h"
 #include "options/values.h"
 #include "report.h"
 
@@ -20,6 +20,12 @@ std::optional<DType> parse_dtype(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<int> parse_rotation(std::string_view text) {
+  for (const int degrees : {0, 90, 180, 270})
+    if (text == std::to_string(degrees)) return degrees;
+  return std::nullopt;
+}
+
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
   for (const FormatInfo& row : all_formats())
@@ -27,77 +33,74 @@ std::vector<std::string> format_names() {
   return names;
 }
 
-void add_region_options(CLI::App& sub, ConvertOptions& options) {
-  add_parsed(sub, "--size", options.size, parse_size, "WxH with 1..65535 each",
-             "WxH of the result");
-  add_parsed(sub, "--crop", options.crop, parse_region_f, "X,Y,W,H with W and H above 0",
-             "X,Y,W,H in the upright image, before --flip and --rotate; may lie between pixels");
-  sub.add_flag("--no-orient", options.keeps_orientation, "Ignore the EXIF orientation");
-  add_word(sub, "--flip", options.flip, {"none", "horizontal", "vertical"},
-           "none, horizontal or vertical; before --rotate");
-  sub.add_option("--rotate", options.rotate, "0, 90, 180 or 270 degrees clockwise")
-      ->check(CLI::IsMember({0, 90, 180, 270}));
-  add_choice(sub, "--fit", options.fit, parse_fit, {"stretch", "letterbox", "cover", "top-left"},
-             "stretch (default); keeping the aspect ratio: letterbox, cover or top-left");
-  add_choice(sub, "--letterbox-rule", options.letterbox, parse_letterbox_rule,
-             {"hal", "ultralytics", "ultralytics-val"},
-             "How --fit letterbox rounds: hal (default), ultralytics or ultralytics-val");
-  add_parsed(sub, "--place", options.place, parse_region, "X,Y,W,H with 0..65535 each",
-             "X,Y,W,H of the result where the image is placed");
-  add_parsed(sub, "--affine", options.affine, parse_affine, "six finite numbers",
-             "M0,..,M5: maps stored (x, y) to (M0 x + M1 y + M2, M3 x + M4 y + M5)");
-  add_parsed(sub, "--tiles", options.tiles, parse_tiles, "WxH[,OVERLAP] with an overlap in [0, 1)",
-             "WxH[,OVERLAP] in stored pixels: one file a tile, OUT_0000 and so on; default "
-             "overlap 0.2");
+void add_region_options(CommandSpec& spec, ConvertOptions& options) {
+  spec.parsed("--size", options.size, parse_size, "WxH with 1..65535 each", "WxH of the result");
+  spec.parsed("--crop", options.crop, parse_region_f, "X,Y,W,H with W and H above 0",
+              "X,Y,W,H in the upright image, before --flip and --rotate; may lie between pixels");
+  spec.option("--no-orient", &options.keeps_orientation, "Ignore the EXIF orientation");
+  spec.word("--flip", options.flip, {"none", "horizontal", "vertical"},
+            "none, horizontal or vertical; before --rotate");
+  spec.choice("--rotate", options.rotate, parse_rotation, {"0", "90", "180", "270"},
+              "0, 90, 180 or 270 degrees clockwise");
+  spec.choice("--fit", options.fit, parse_fit, {"stretch", "letterbox", "cover", "top-left"},
+              "stretch (default); keeping the aspect ratio: letterbox, cover or top-left");
+  spec.choice("--letterbox-rule", options.letterbox, parse_letterbox_rule,
+              {"hal", "ultralytics", "ultralytics-val"},
+              "How --fit letterbox rounds: hal (default), ultralytics or ultralytics-val");
+  spec.parsed("--place", options.place, parse_region, "X,Y,W,H with 0..65535 each",
+              "X,Y,W,H of the result where the image is placed");
+  spec.parsed("--affine", options.affine, parse_affine, "six finite numbers",
+              "M0,..,M5: maps stored (x, y) to (M0 x + M1 y + M2, M3 x + M4 y + M5)");
+  spec.parsed("--tiles", options.tiles, parse_tiles, "WxH[,OVERLAP] with an overlap in [0, 1)",
+              "WxH[,OVERLAP] in stored pixels: one file a tile, OUT_0000 and so on; default "
+              "overlap 0.2");
 }
 
-void add_sampling_options(CLI::App& sub, ConvertOptions& options) {
-  add_parsed(sub, "--pad", options.pad, parse_color, "R,G,B with 0..255 each",
-             "R,G,B around the image; default 114,114,114");
-  add_choice(sub, "--filter", options.filter, parse_filter,
-             {"nearest", "bilinear", "bicubic", "lanczos3", "box"},
-             "nearest, bilinear (default), bicubic, lanczos3 or box");
-  sub.add_flag("--antialias", options.is_antialiased, "Widen the filter when shrinking");
-  sub.add_flag("--smooth-chroma", options.smooth_chroma,
-               "Interpolate chroma at 1:1 instead of repeating it");
-  sub.add_flag("--exact", options.is_exact, "Colours by the formula, not within 1 of it; slower");
-  add_choice(sub, "--alpha", options.alpha, parse_alpha, {"keep", "premultiply", "unpremultiply"},
-             "keep (default), premultiply or unpremultiply");
+void add_sampling_options(CommandSpec& spec, ConvertOptions& options) {
+  spec.parsed("--pad", options.pad, parse_color, "R,G,B with 0..255 each",
+              "R,G,B around the image; default 114,114,114");
+  spec.choice("--filter", options.filter, parse_filter,
+              {"nearest", "bilinear", "bicubic", "lanczos3", "box"},
+              "nearest, bilinear (default), bicubic, lanczos3 or box");
+  spec.option("--antialias", &options.is_antialiased, "Widen the filter when shrinking");
+  spec.option("--smooth-chroma", &options.smooth_chroma,
+              "Interpolate chroma at 1:1 instead of repeating it");
+  spec.option("--exact", &options.is_exact, "Colours by the formula, not within 1 of it; slower");
+  spec.choice("--alpha", options.alpha, parse_alpha, {"keep", "premultiply", "unpremultiply"},
+              "keep (default), premultiply or unpremultiply");
 }
 
-void add_output_options(CLI::App& sub, ConvertOptions& options, const std::string& names) {
+void add_output_options(CommandSpec& spec, ConvertOptions& options, const std::string& names) {
   const auto parse_format = [](std::string_view text) { return format_from_string(text); };
-  add_choice(sub, "--format", options.format, parse_format, format_names(),
-             "Pixel format of the result: " + names);
-  sub.add_flag("--bgr", options.is_bgr, "Store blue where the format has red, and red for blue");
-  add_choice(sub, "--dtype", options.dtype, parse_dtype, {"u8", "i8", "u16", "f16", "bf16", "f32"},
-             "u8 (default), i8, u16, f16, bf16 or f32; other than u8 for .npy and --raw");
-  add_parsed(sub, "--mean", options.mean, parse_rgb, "R,G,B or one number for all",
-             "R,G,B of the result: (value / 255 - mean) / std");
-  add_parsed(sub, "--std", options.deviation, parse_deviation, "R,G,B above 0, or one for all",
-             "R,G,B of the result, see --mean");
-  add_parsed(sub, "--quant", options.quantization, parse_quantization,
-             "SCALE,ZERO_POINT with a scale above 0",
-             "SCALE,ZERO_POINT of an integer result: number / SCALE + ZERO_POINT is stored");
-  add_parsed(sub, "--colorimetry", options.colorimetry, parse_colorimetry,
-             "bt601, bt709 or bt2020, and full or limited", "Of a YUV result: bt709,limited");
-  sub.add_flag("--raw", options.is_raw, "Write bare samples, planes one after the other");
-  sub.add_option("--quality", options.quality, "Of a JPEG or WebP file")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
+  spec.choice("--format", options.format, parse_format, format_names(),
+              "Pixel format of the result: " + names);
+  spec.option("--bgr", &options.is_bgr, "Store blue where the format has red, and red for blue");
+  spec.choice("--dtype", options.dtype, parse_dtype, {"u8", "i8", "u16", "f16", "bf16", "f32"},
+              "u8 (default), i8, u16, f16, bf16 or f32; other than u8 for .npy and --raw");
+  spec.parsed("--mean", options.mean, parse_rgb, "R,G,B or one number for all",
+              "R,G,B of the result: (value / 255 - mean) / std");
+  spec.parsed("--std", options.deviation, parse_deviation, "R,G,B above 0, or one for all",
+              "R,G,B of the result, see --mean");
+  spec.parsed("--quant", options.quantization, parse_quantization,
+              "SCALE,ZERO_POINT with a scale above 0",
+              "SCALE,ZERO_POINT of an integer result: number / SCALE + ZERO_POINT is stored");
+  spec.parsed("--colorimetry", options.colorimetry, parse_colorimetry,
+              "bt601, bt709 or bt2020, and full or limited", "Of a YUV result: bt709,limited");
+  spec.option("--raw", &options.is_raw, "Write bare samples, planes one after the other");
+  spec.option("--quality", &options.quality, "Of a JPEG or WebP file").in(1, 100).shown();
 }
 
-void add_input_options(CLI::App& sub, ConvertOptions& options) {
+void add_input_options(CommandSpec& spec, ConvertOptions& options) {
   const auto parse_format = [](std::string_view text) { return format_from_string(text); };
-  add_choice(sub, "--input-format", options.input_format, parse_format, format_names(),
-             "IN is raw samples of this format (.npy or bare)");
-  add_parsed(sub, "--input-size", options.input_size, parse_size, "WxH with 1..65535 each",
-             "WxH of raw samples");
-  add_parsed(sub, "--input-bits", options.input_bits, parse_bits, "a whole number in 8..16",
-             "Raw grey or Bayer samples are 16-bit, this many of them used, the low ones");
-  add_parsed(sub, "--input-colorimetry", options.input_colorimetry, parse_colorimetry,
-             "bt601, bt709 or bt2020, and full or limited", "Of the input: bt601,full");
-  sub.add_flag("--explain", options.explains, "Report which backend converts, and why");
+  spec.choice("--input-format", options.input_format, parse_format, format_names(),
+              "IN is raw samples of this format (.npy or bare)");
+  spec.parsed("--input-size", options.input_size, parse_size, "WxH with 1..65535 each",
+              "WxH of raw samples");
+  spec.parsed("--input-bits", options.input_bits, parse_bits, "a whole number in 8..16",
+              "Raw grey or Bayer samples are 16-bit, this many of them used, the low ones");
+  spec.parsed("--input-colorimetry", options.input_colorimetry, parse_colorimetry,
+              "bt601, bt709 or bt2020, and full or limited", "Of the input: bt601,full");
+  spec.option("--explain", &options.explains, "Report which backend converts, and why");
 }
 
 int check_files(const ConvertOptions& options) {
@@ -156,19 +159,18 @@ bool ConvertOptions::writes_raw() const {
   return is_raw || extension_of(out) == ".npy";
 }
 
-void add_convert_options(CLI::App& sub, ConvertOptions& options) {
+void add_convert_options(CommandSpec& spec, ConvertOptions& options) {
   std::string names;
   for (const std::string& name : format_names())
     names += (names.empty() ? "" : " ") + name;
-  sub.add_option("in", options.in,
-                 "Image file, raw samples with --input-format, or - for standard input")
-      ->required();
-  sub.add_option("out", options.out, image_extensions() + " .npy, or any file with --raw")
-      ->required();
-  add_region_options(sub, options);
-  add_sampling_options(sub, options);
-  add_output_options(sub, options, names);
-  add_input_options(sub, options);
+  spec.option("in", &options.in,
+              "Image file, raw samples with --input-format, or - for standard input")
+      .required();
+  spec.option("out", &options.out, image_extensions() + " .npy, or any file with --raw").required();
+  add_region_options(spec, options);
+  add_sampling_options(spec, options);
+  add_output_options(spec, options, names);
+  add_input_options(spec, options);
 }
 
 int check(const ConvertOptions& options) {

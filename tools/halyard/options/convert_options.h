@@ -11,12 +11,9 @@
 #include "halyard/image.h"
 #include "halyard/tiling.h"
 
-// The parser's header is not included here: it costs each source file seconds to compile.
-namespace CLI {
-class App;
-}
-
 namespace halyard::tool {
+
+struct CommandSpec;
 
 struct ConvertOptions {
   std::string in;
@@ -57,7 +54,7 @@ struct ConvertOptions {
   bool writes_raw() const;
 };
 
-void add_convert_options(CLI::App& sub, ConvertOptions& options);
+void add_convert_options(CommandSpec& spec, ConvertOptions& options);
 
 /// Reports options that exclude each other; exit_ok if there are none.
 int check(const ConvertOptions& options);

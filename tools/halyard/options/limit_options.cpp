@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "halyard/codec.h"
+#include "options/command_spec.h"
 
 namespace halyard::tool {
 namespace {
@@ -34,21 +35,17 @@ constexpr LimitOption limit_options[] = {
 
 }  // namespace
 
-void add_limit_options(CLI::App& command) {
+void add_limit_options(CommandSpec& spec) {
   const DecodeLimits usual = DecodeLimits::defaults();
   for (const LimitOption& option : limit_options) {
-    const auto field = option.field;
-    command
-        .add_option_function<std::size_t>(
-            option.name,
-            [field](std::size_t value) {
-              DecodeLimits limits = DecodeLimits::defaults();
-              limits.*field = value;
-              set_default_decode_limits(limits);
-            },
-            option.meaning)
-        ->group("Limits of images and videos")
-        ->default_str(fmt::format("{}", usual.*field));
+    const auto set = [field = option.field](std::size_t value) {
+      DecodeLimits limits = DecodeLimits::defaults();
+      limits.*field = value;
+      set_default_decode_limits(limits);
+    };
+    OptionSpec& added = spec.option(option.name, set, option.meaning);
+    added.group = "Limits of images and videos";
+    added.usual = fmt::format("{}", usual.*option.field);
   }
 }
 

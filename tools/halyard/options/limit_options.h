@@ -2,11 +2,11 @@
 // Options for the limits of all commands that decode images or videos.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 namespace halyard::tool {
 
+struct CommandSpec;
+
 /// Adds --max-width, --max-pixels and the others. They set the process's DecodeLimits.
-void add_limit_options(CLI::App& command);
+void add_limit_options(CommandSpec& spec);
 
 }  // namespace halyard::tool

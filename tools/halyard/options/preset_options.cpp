@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "options/parsed_option.h"
+#include "options/command_spec.h"
 #include "options/values.h"
 
 namespace halyard::tool {
@@ -21,22 +21,21 @@ std::optional<MaskRule> parse_mask_rule(std::string_view text) {
 
 }  // namespace
 
-void add_preset_options(CLI::App& sub, PresetOptions& preset, const char* usual) {
-  add_choice(sub, "--preset", preset.preset, &Preset::named,
-             {"ultralytics-val", "ultralytics", "hal"},
-             "Whose rules make the network's input and choose among its boxes: ultralytics-val, "
-             "ultralytics, hal; default: " +
-                 std::string(usual));
-  sub.add_option("--score", preset.score, "Least score of a detection; default: the preset's")
-      ->check(CLI::Range(0.0, 1.0));
-  sub.add_option("--iou", preset.iou, "Most overlap of two of a class; default: the preset's")
-      ->check(CLI::Range(0.0, 1.0));
-  add_choice(sub, "--letterbox", preset.letterbox, parse_letterbox_rule,
-             {"hal", "ultralytics", "ultralytics-val"},
-             "Rule of the letterbox: hal, ultralytics, ultralytics-val");
-  add_choice(sub, "--mask-rule", preset.mask_rule, parse_mask_rule,
-             {"logits", "ultralytics", "ultralytics-quick"},
-             "Rule of the masks: logits, ultralytics, ultralytics-quick");
+void add_preset_options(CommandSpec& spec, PresetOptions& preset, const char* usual) {
+  spec.choice("--preset", preset.preset, &Preset::named, {"ultralytics-val", "ultralytics", "hal"},
+              "Whose rules make the network's input and choose among its boxes: ultralytics-val, "
+              "ultralytics, hal; default: " +
+                  std::string(usual));
+  spec.option("--score", &preset.score, "Least score of a detection; default: the preset's")
+      .in(0.0, 1.0);
+  spec.option("--iou", &preset.iou, "Most overlap of two of a class; default: the preset's")
+      .in(0.0, 1.0);
+  spec.choice("--letterbox", preset.letterbox, parse_letterbox_rule,
+              {"hal", "ultralytics", "ultralytics-val"},
+              "Rule of the letterbox: hal, ultralytics, ultralytics-val");
+  spec.choice("--mask-rule", preset.mask_rule, parse_mask_rule,
+              {"logits", "ultralytics", "ultralytics-quick"},
+              "Rule of the masks: logits, ultralytics, ultralytics-quick");
 }
 
 void apply(const PresetOptions& preset, DetectorOptions& options) {

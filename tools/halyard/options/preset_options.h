@@ -7,12 +7,9 @@
 #include "halyard/preset.h"
 #include "input/detector.h"
 
-// The parser's header is not included here: it costs each source file seconds to compile.
-namespace CLI {
-class App;
-}
-
 namespace halyard::tool {
+
+struct CommandSpec;
 
 struct PresetOptions {
   std::optional<Preset> preset = {};  ///< unset: that of DetectorOptions
@@ -24,7 +21,7 @@ struct PresetOptions {
 };
 
 /// Adds --preset, --score, --iou, --letterbox, --mask-rule. `usual`: the default without --preset.
-void add_preset_options(CLI::App& sub, PresetOptions& preset, const char* usual);
+void add_preset_options(CommandSpec& spec, PresetOptions& preset, const char* usual);
 
 /// Sets preset and mask_rule; without a preset only the overrides.
 void apply(const PresetOptions& preset, DetectorOptions& options);

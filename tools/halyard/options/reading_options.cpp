@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "interrupt.h"
+#include "options/command_spec.h"
 #include "report.h"
 
 namespace halyard::tool {
@@ -32,18 +33,18 @@ FrameSourceOptions ReadingOptions::source_options() const {
   return out;
 }
 
-void add_reading_options(CLI::App& command, ReadingOptions& options) {
-  command.add_option(
-      "inputs", options.inputs,
+void add_reading_options(CommandSpec& spec, ReadingOptions& options) {
+  spec.option(
+      "inputs", &options.inputs,
       "Images, folders, videos, cameras (/dev/video0), http:// or rtsp://, topic:NAME, or - "
       "for standard input");
-  command.add_option("--camera", options.camera, "A camera: its number or its path");
-  command.add_option("--topic", options.topic, "Images that other processes publish");
-  command.add_option("--start", options.start_s, "Seconds from the beginning of the input to skip")
-      ->check(CLI::Range(0.0, max_seconds));
-  command.add_option("--video-decoder", options.video_decoder,
-                     "What decodes videos: cpu, v4l2 (a hardware codec), its path, or auto; "
-                     "default: cpu");
+  spec.option("--camera", &options.camera, "A camera: its number or its path");
+  spec.option("--topic", &options.topic, "Images that other processes publish");
+  spec.option("--start", &options.start_s, "Seconds from the beginning of the input to skip")
+      .in(0.0, max_seconds);
+  spec.option("--video-decoder", &options.video_decoder,
+              "What decodes videos: cpu, v4l2 (a hardware codec), its path, or auto; "
+              "default: cpu");
 }
 
 int check_inputs(const ReadingOptions& options) {

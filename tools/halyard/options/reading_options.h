@@ -2,13 +2,14 @@
 // What the commands read frames from, and how: for run and serve.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "halyard/capture.h"
 
 namespace halyard::tool {
+
+struct CommandSpec;
 
 struct ReadingOptions {
   std::vector<std::string> inputs;  ///< after the command line was read, with camera and topic
@@ -26,7 +27,7 @@ struct ReadingOptions {
 };
 
 /// Adds the inputs, --camera, --topic, --start and --video-decoder.
-void add_reading_options(CLI::App& command, ReadingOptions& options);
+void add_reading_options(CommandSpec& spec, ReadingOptions& options);
 
 /// The usage error of a command line without an input; exit_ok if there is one.
 int check_inputs(const ReadingOptions& options);

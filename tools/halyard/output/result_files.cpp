@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Creates one writer for each option.
 #include "output/result_files.h"
-
-#include <CLI/CLI.hpp>
+#include "options/command_spec.h"
 
 #include <utility>
 
@@ -12,18 +11,18 @@
 
 namespace halyard::tool {
 
-void add_result_options(CLI::App& app, ResultOptions& options) {
-  app.add_option("--json", options.json, "Detections of all frames; - is standard output");
-  app.add_option("--coco", options.coco,
-                 "The same as a results file of COCO, which halyard val --detections reads");
-  app.add_option("--coco-gt", options.coco_truth,
-                 "Ground truth whose ids --coco takes: images by file name, categories by class "
-                 "name; default: the frame's number, and the class's, from 1 on");
-  app.add_option("--mot", options.mot,
-                 "The same as lines of MOTChallenge, which halyard track --mot reads; with --track "
-                 "those of tracks");
-  app.add_option("--yolo", options.yolo,
-                 "The same as a folder of YOLO texts, one a frame: class, box, score, track");
+void add_result_options(CommandSpec& spec, ResultOptions& options) {
+  spec.option("--json", &options.json, "Detections of all frames; - is standard output");
+  spec.option("--coco", &options.coco,
+              "The same as a results file of COCO, which halyard val --detections reads");
+  spec.option("--coco-gt", &options.coco_truth,
+              "Ground truth whose ids --coco takes: images by file name, categories by class "
+              "name; default: the frame's number, and the class's, from 1 on");
+  spec.option("--mot", &options.mot,
+              "The same as lines of MOTChallenge, which halyard track --mot reads; with --track "
+              "those of tracks");
+  spec.option("--yolo", &options.yolo,
+              "The same as a folder of YOLO texts, one a frame: class, box, score, track");
 }
 
 int check(const ResultOptions& options) {

@@ -11,12 +11,9 @@
 #include "options/paths.h"
 #include "output/record.h"
 
-// The parser's header is not included here: it costs each source file seconds to compile.
-namespace CLI {
-class App;
-}
-
 namespace halyard::tool {
+
+struct CommandSpec;
 
 struct ResultOptions {
   std::string json;
@@ -33,7 +30,7 @@ struct ResultOptions {
   std::vector<std::string> files() const { return {json, coco, coco_truth, mot}; }
 };
 
-void add_result_options(CLI::App& app, ResultOptions& options);
+void add_result_options(CommandSpec& spec, ResultOptions& options);
 /// Checks for options that exclude each other; exit_ok or exit_usage.
 int check(const ResultOptions& options);
 /// Adds the paths of all options.
