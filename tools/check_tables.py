@@ -135,7 +135,7 @@ HOMES = [
                       "tools/halyard/"]),
     (r"yaml-cpp/.*", ["src/decode/"]),
     (r"fmt/.*", ["src/", "tools/halyard/"]),
-    (r"CLI/.*", ["tools/halyard/"]),
+    (r"CLI/.*", ["tools/halyard/options/parser.cpp"]),
     (r"boost/.*|openssl/.*", ["tools/halyard/serve/http/"]),
     (r"(EGL|GLES\d|KHR|epoxy)/.*|gbm\.h|xf86drm.*", ["src/gl/", "src/image/gl/", "src/draw/gl/"]),
     (r"nanobind/.*|Python\.h", ["python/"]),

@@ -30,6 +30,8 @@ class DidYouMean(ProgramTest):
                 (("convert", "a", "b.png", "--fit", "leterbox"), "did you mean letterbox?"),
                 (("convert", "a", "b.png", "--flip", "horizontla"), "did you mean horizontal?"),
                 (("convert", "a", "b.png", "--format", "planar_rbg"), "mean planar_rgb?"),
+                (("convert", "a", "b.png", "--rotate", "80"), "'80' is not 0, 90, 180 or 270"),
+                (("run", "-m", "m", "x", "--on-overload", "dorp"), "did you mean drop?"),
                 (("track", "--mot", "x", "--tracker", "bytetrak"), "did you mean bytetrack?"),
                 (("decode", values, "--box-units", "pixel"), "did you mean pixels?"),
                 (("man", "rnu"), "did you mean run?"),
@@ -83,6 +85,8 @@ class Completion(ProgramTest):
                          ["ultralytics-val", "ultralytics", "hal"])
         self.assertEqual(self.complete("track", "--tracker", "by"),
                          ["bytetrack", "bytetrack-paper"])
+        self.assertEqual(self.complete("convert", "a", "b", "--rotate", ""),
+                         ["0", "90", "180", "270"])
         self.assertIn("planar_rgb", self.complete("convert", "a", "b", "--format", "pl"))
         self.assertEqual(self.complete("topic", "ec"), ["echo"])
         self.assertEqual(self.complete("topic", "echo", "--cou"), ["--count"])
