@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <sstream>
+#include <string_view>
 
 #include "halyard/version.h"
 #include "options/nearest.h"
@@ -61,7 +63,8 @@ void add_option(CLI::App& app, const OptionSpec& spec) {
   option->required(spec.is_required);
 }
 
-void add_command(CLI::App& app, const CommandSpec& spec) {
+/// Commands that are no word of the line get no options: all of them would take a millisecond.
+void add_command(CLI::App& app, const CommandSpec& spec, std::span<const std::string_view> line) {
   if (!spec.footer.empty()) app.footer(spec.footer);  // else that of the outer command
   for (const OptionSpec& option : spec.options)
     add_option(app, option);
@@ -73,8 +76,10 @@ void add_command(CLI::App& app, const CommandSpec& spec) {
       added->needs(app.get_option(name));
   }
   if (!spec.commands.empty()) app.require_subcommand(1);
-  for (const CommandSpec& inner : spec.commands)
-    add_command(*app.add_subcommand(inner.last_word(), inner.help), inner);
+  for (const CommandSpec& inner : spec.commands) {
+    CLI::App* const added = app.add_subcommand(inner.last_word(), inner.help);
+    if (std::ranges::find(line, added->get_name()) != line.end()) add_command(*added, inner, line);
+  }
 }
 
 /// The innermost command that the line names.
@@ -131,7 +136,8 @@ int usage(const CLI::App& app, const Named& command, const CLI::ParseError& erro
 
 const CommandSpec* parse(const CommandSpec& program, int argc, char** argv, int& code) {
   CLI::App app(program.help, "halyard");
-  add_command(app, program);
+  const std::vector<std::string_view> line(argv, argv + argc);
+  add_command(app, program, line);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
