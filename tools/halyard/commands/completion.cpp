@@ -192,7 +192,7 @@ constexpr Shell shells[] = {{"bash", "bash-completion/completions/halyard", bash
                             {"zsh", "zsh/site-functions/_halyard", zsh_script},
                             {"fish", "fish/vendor_completions.d/halyard.fish", fish_script}};
 
-int write_all(const CommandSpec& program, const std::string& folder) {
+int write_scripts(const CommandSpec& program, const std::string& folder) {
   for (const Shell& shell : shells) {
     const auto path = std::filesystem::path(folder) / shell.file;
     std::error_code error;
@@ -224,7 +224,7 @@ CommandSpec completion_command(const CommandSpec& program) {
   spec.action = [&program, shell, folder] {
     if (shell->empty() == folder->empty())
       return report_usage("completion", "needs one of bash, zsh, fish and --into");
-    if (!folder->empty()) return write_all(program, *folder);
+    if (!folder->empty()) return write_scripts(program, *folder);
     for (const Shell& each : shells)
       if (*shell == each.name) print_lines(each.script(program));
     return exit_ok;

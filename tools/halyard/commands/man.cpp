@@ -126,7 +126,7 @@ std::string page(const CommandSpec& command) {
                                      : "\\fBhalyard\\fR(1)\n");
 }
 
-int write_all(const CommandSpec& program, const std::string& folder) {
+int write_pages(const CommandSpec& program, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   std::vector<const CommandSpec*> all{&program};
@@ -160,7 +160,7 @@ CommandSpec man_command(const CommandSpec& program) {
   spec.option("command", name.get(), "Command whose page is shown; default: the program's");
   spec.option("--into", folder.get(), "Write all pages into this folder");
   spec.action = [&program, name, folder] {
-    if (!folder->empty()) return write_all(program, *folder);
+    if (!folder->empty()) return write_pages(program, *folder);
     if (!name->empty()) return show(program, *name);
     print_lines(page(program));
     return exit_ok;

@@ -21,7 +21,7 @@ bool is_among(std::span<const std::string_view> known, std::string_view extensio
   return !extension.empty() && std::ranges::find(known, extension.substr(1)) != known.end();
 }
 
-std::string listed(std::span<const std::string_view> known) {
+std::string with_dots(std::span<const std::string_view> known) {
   std::string text;
   for (const std::string_view extension : known)
     text += (text.empty() ? "." : " .") + std::string(extension);
@@ -54,7 +54,7 @@ std::string image_extensions() {
 
 std::string video_extensions() {
   const auto known = VideoWriter::extensions();
-  return known.empty() ? "none in this build" : listed(known);
+  return known.empty() ? "none in this build" : with_dots(known);
 }
 
 int check_out_name(const std::string& out) {

@@ -14,29 +14,30 @@
 #include "report.h"
 
 namespace halyard::tool {
+
+/// An existing file, or a name below an existing folder.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  mode_t mode = 0;
+  std::string rest;  ///< empty: it exists
+
+  bool is_same(const FileIdentity& other) const {
+    return device == other.device && inode == other.inode && rest == other.rest;
+  }
+};
+
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr int max_links = 40;
 
-/// An existing file, or a name below an existing folder.
-struct Identity {
-  dev_t device = 0;
-  ino_t inode = 0;
-  mode_t mode = 0;
-  std::string rest;  ///< empty: it exists
-
-  bool is_same(const Identity& other) const {
-    return device == other.device && inode == other.inode && rest == other.rest;
-  }
-};
-
-Identity identity_of(const struct stat& status) {
+FileIdentity identity_of(const struct stat& status) {
   return {status.st_dev, status.st_ino, status.st_mode, {}};
 }
 
-std::optional<Identity> existing(const fs::path& path) {
+std::optional<FileIdentity> existing(const fs::path& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return std::nullopt;
   return identity_of(status);
@@ -47,7 +48,7 @@ fs::path folder_of(const fs::path& path) {
 }
 
 /// For a name that does not exist: the nearest existing folder, and the rest of the path.
-std::optional<Identity> identity_below_folder(const fs::path& path) {
+std::optional<FileIdentity> identity_below_folder(const fs::path& path) {
   fs::path rest = path.filename();
   for (fs::path folder = folder_of(path);; folder = folder_of(folder)) {
     if (auto found = existing(folder)) {
@@ -60,7 +61,7 @@ std::optional<Identity> identity_below_folder(const fs::path& path) {
 }
 
 /// A dangling link is followed to the name that it holds.
-std::optional<Identity> identity_of(fs::path path) {
+std::optional<FileIdentity> identity_of(fs::path path) {
   while (path.has_relative_path() && !path.has_filename())
     path = path.parent_path();  // "folder/"
   for (int links = 0; links <= max_links; ++links) {
@@ -73,11 +74,11 @@ std::optional<Identity> identity_of(fs::path path) {
   return std::nullopt;
 }
 
-bool is_shared(const Identity& file) {
+bool is_shared(const FileIdentity& file) {
   return file.rest.empty() && S_ISCHR(file.mode);
 }
 
-bool is_folder(const Identity& file) {
+bool is_folder(const FileIdentity& file) {
   return file.rest.empty() && S_ISDIR(file.mode);
 }
 
@@ -92,7 +93,7 @@ bool any_entry(const std::string& folder, Call each) {
 }
 
 /// Whether the file at the end of the path's links is in this folder.
-bool lies_in(const fs::path& path, const Identity& folder) {
+bool lies_in(const fs::path& path, const FileIdentity& folder) {
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
   if (error) return false;
@@ -104,7 +105,7 @@ bool lies_in(const fs::path& path, const Identity& folder) {
 
 struct PathCheck::Seen {
   const Use* use = nullptr;
-  Identity identity;
+  FileIdentity identity;
 
   bool is_input() const {
     return use->kind == Kind::input || use->kind == Kind::frames || use->kind == Kind::input_tree;
@@ -221,7 +222,7 @@ bool PathCheck::clashes(const Seen& output, const Seen& other) {
 }
 
 std::optional<PathCheck::Seen> PathCheck::look_at(const Use& use) {
-  std::optional<Identity> identity;
+  std::optional<FileIdentity> identity;
   if (use.kind == Kind::stream_output && use.path == "-") {
     struct stat status {};
     if (::fstat(STDOUT_FILENO, &status) == 0) identity = identity_of(status);

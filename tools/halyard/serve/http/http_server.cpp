@@ -65,19 +65,19 @@ void set_options(tcp::socket& socket) {
   ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
 }
 
-/// Counts that any thread may read.
-struct Counters {
-  std::atomic<std::size_t> connections{0};
-  std::array<std::atomic<std::size_t>, http_streams> viewers{};
-  std::array<std::atomic<std::uint64_t>, http_streams> arrivals{}, sent{}, skipped{};
-  std::atomic<std::uint64_t> requests{0}, slow_viewers{0}, timeouts{0}, refused{0};
-};
-
 std::size_t index_of(HttpStream stream) {
   return static_cast<std::size_t>(stream);
 }
 
 }  // namespace
+
+/// Counts that any thread may read.
+struct HttpCounters {
+  std::atomic<std::size_t> connections{0};
+  std::array<std::atomic<std::size_t>, http_streams> viewers{};
+  std::array<std::atomic<std::uint64_t>, http_streams> arrivals{}, sent{}, skipped{};
+  std::atomic<std::uint64_t> requests{0}, slow_viewers{0}, timeouts{0}, refused{0};
+};
 
 struct HttpServer::Impl final : ConnectionOwner {
   Impl(HttpServerOptions own, HttpHandler& answers)
@@ -100,7 +100,7 @@ struct HttpServer::Impl final : ConnectionOwner {
 
   HttpServerOptions options;
   HttpHandler& replies;
-  Counters counts;
+  HttpCounters counts;
   std::mutex mutex;  // of `pushed`
   std::vector<std::pair<HttpStream, StreamMessage>> pushed;
   asio::io_context io{1};

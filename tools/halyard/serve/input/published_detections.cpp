@@ -9,7 +9,7 @@ namespace {
 
 /// A frame is sent just before its detections.
 constexpr std::chrono::milliseconds patience(50);
-constexpr std::size_t max_recent = 64;
+constexpr std::size_t max_waiting = 64;
 
 }  // namespace
 
@@ -43,7 +43,7 @@ void PublishedDetections::receive() {
     recent_.push_back(*std::move(message));
     has_received_ = true;
   }
-  while (recent_.size() > max_recent)
+  while (recent_.size() > max_waiting)
     recent_.pop_front();
 }
 
