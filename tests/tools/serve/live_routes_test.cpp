@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
+#include "input/json_document.h"
 #include "support/folder.h"
 #include "support/result.h"
 

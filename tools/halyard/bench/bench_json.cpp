@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench_json(). Scripts depend on the JSON: keys are added, never renamed.
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "bench/bench_report.h"
 #include "halyard/version.h"
@@ -8,8 +9,6 @@
 
 namespace halyard::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 double rounded(double value) {
   return std::round(value * 1e4) / 1e4;
@@ -73,8 +72,8 @@ Json engine_json(const BenchEngine& engine) {
 
 }  // namespace
 
-Json bench_json(const BenchReport& report) {
-  Json out = json_document();
+std::string bench_json(const BenchReport& report) {
+  Json out = json_document(Json::object());
   out["version"] = version();
   const MachineFacts& machine = report.machine;
   out["machine"] = {{"cpu", machine.cpu},
@@ -95,7 +94,7 @@ Json bench_json(const BenchReport& report) {
   out["engines"] = Json::array();
   for (const BenchEngine& engine : report.engines)
     out["engines"].push_back(engine_json(engine));
-  return out;
+  return json_text(out, 2);
 }
 
 }  // namespace halyard::tool

@@ -2,7 +2,6 @@
 // A benchmark as text and as JSON (docs/json.md, "bench").
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,7 +34,7 @@ struct BenchReport {
 /// and with several, and the comparison; at the end a line for each engine.
 std::string bench_text(const BenchReport& report);
 
-/// Times have 4 decimals at most.
-nlohmann::ordered_json bench_json(const BenchReport& report);
+/// A document. Times have 4 decimals at most.
+std::string bench_json(const BenchReport& report);
 
 }  // namespace halyard::tool

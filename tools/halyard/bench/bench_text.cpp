@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench_text().
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "bench/bench_report.h"
 #include "halyard/version.h"

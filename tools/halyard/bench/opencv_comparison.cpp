@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
 
@@ -10,8 +11,6 @@
 
 namespace halyard::tool {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::size_t turns = 9;
 constexpr std::size_t max_images = 100;

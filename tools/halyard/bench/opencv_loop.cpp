@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "interrupt.h"
@@ -71,9 +72,8 @@ Result<std::string> OpencvLoop::receive_line() {
   }
 }
 
-Result<nlohmann::json> OpencvLoop::ask(const nlohmann::json& line) {
-  const std::string text =
-      line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+Result<Json> OpencvLoop::ask(const Json& line) {
+  const std::string text = json_text(line, -1, true) + "\n";
   std::string_view rest = text;
   while (!rest.empty()) {
     const ssize_t count = ::send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
@@ -82,11 +82,11 @@ Result<nlohmann::json> OpencvLoop::ask(const nlohmann::json& line) {
     rest.remove_prefix(static_cast<std::size_t>(count));
   }
   HALYARD_TRY(const auto answer, receive_line());
-  auto parsed = nlohmann::json::parse(answer, nullptr, false);
+  Json parsed = json_from(answer);
   if (!parsed.is_object()) return no_answer();
   if (const auto error = parsed.find("error"); error != parsed.end())
     return make_error(Errc::unsupported, "the loop cannot run",
-                      error->is_string() ? error->get<std::string>() : error->dump());
+                      error->is_string() ? error->get<std::string>() : json_text(*error));
   return parsed;
 }
 

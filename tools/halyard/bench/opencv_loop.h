@@ -4,12 +4,12 @@
 
 #include <sys/types.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "halyard/fd.h"
 #include "halyard/result.h"
+#include "input/json_document.h"
 
 namespace halyard::tool {
 
@@ -27,7 +27,7 @@ class OpencvLoop {
 
   /// Sends a line and waits for the answer, without a limit. Errors: unsupported (the answer is an
   /// error, whose text it has), malformed (the child has ended, or its answer is no JSON).
-  Result<nlohmann::json> ask(const nlohmann::json& line);
+  Result<Json> ask(const Json& line);
 
  private:
   OpencvLoop(Fd socket, pid_t child) : socket_(std::move(socket)), child_(child) {}

@@ -84,9 +84,7 @@ Status measure(const BenchOptions& options, std::optional<BenchFrames>& frames,
 
 Status write_report(const std::string& path, const BenchReport& report) {
   HALYARD_TRY(auto file, open_output(path));
-  const std::string text =
-      bench_json(report).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  HALYARD_RETURN_IF_ERROR(file.write(printable_lines(text) + "\n"));
+  HALYARD_RETURN_IF_ERROR(file.write(printable_lines(bench_json(report)) + "\n"));
   return file.commit();
 }
 

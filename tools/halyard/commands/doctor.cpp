@@ -218,15 +218,15 @@ void check_environment(Findings& findings) {
 }
 
 void print_json(const Findings& findings) {
-  nlohmann::ordered_json out = json_document();
+  Json out = json_document(Json::object());
   out["version"] = version();
-  out["findings"] = nlohmann::ordered_json::array();
+  out["findings"] = Json::array();
   for (const Finding& finding : findings)
     out["findings"].push_back({{"group", finding.group},
                                {"name", finding.name},
                                {"works", finding.works},
                                {"remark", finding.remark}});
-  print_lines(out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  print_lines(json_text(out, 2));
 }
 
 int examine(bool is_json, bool has_gl) {

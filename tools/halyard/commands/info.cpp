@@ -31,8 +31,6 @@
 namespace halyard::tool {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct InfoCommand {
   std::vector<std::string> files;
   bool is_json = false;
@@ -87,7 +85,7 @@ Json describe(const ModelMetadata& metadata, const std::string& runtime,
       description ? Decoder::create(*description) : Result<Decoder>(description.error());
   out["decoder"] = decoder ? decoder->explain() : decoder.error().message();
   if (description) {
-    out["description"] = Json::parse(description->to_json());
+    out["description"] = json_from(description->to_json());
     for (const std::string& warning : description->warnings)
       out["warnings"].push_back(warning);
   }
@@ -295,12 +293,11 @@ void print_text(const std::string& path, const Json& description) {
       continue;
     }
     if (!value.is_array()) {
-      print_value(key, value.is_string() ? value.get<std::string>() : value.dump());
+      print_value(key, value.is_string() ? value.get<std::string>() : json_text(value));
       continue;
     }
     for (const Json& entry : value)
-      print_line(fmt::format("  {:<17} {}", key,
-                             entry.dump(-1, ' ', false, Json::error_handler_t::replace)));
+      print_line(fmt::format("  {:<17} {}", key, json_text(entry)));
   }
 }
 
@@ -321,9 +318,7 @@ int show(const InfoCommand& command) {
     entry.update(*description);
     all.push_back(std::move(entry));
   }
-  if (command.is_json)
-    print_lines(
-        json_document({{"files", all}}).dump(2, ' ', false, Json::error_handler_t::replace));
+  if (command.is_json) print_lines(json_text(json_document({{"files", all}}), 2));
   return code;
 }
 

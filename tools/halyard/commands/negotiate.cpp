@@ -47,7 +47,7 @@ Result<std::string> read_file(const std::string& path) {
 }
 
 std::string document_of(const std::string& json) {
-  return json_document(nlohmann::ordered_json::parse(json)).dump();
+  return json_text(json_document(json_from(json)));
 }
 
 /// "t.row_align" explains all values of the key, "i.pitch_align[1]" one of them.

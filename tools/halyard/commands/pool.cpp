@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "commands/commands.h"
 #include "halyard/ipc_info.h"

@@ -135,7 +135,7 @@ struct Serving {
         published(std::move(shown.published)),
         feed(std::move(source), controls),
         recorder(std::move(folder)),
-        routes({feed, recorder, pools}, network ? dump(model_json(*network)) : "") {}
+        routes({feed, recorder, pools}, network ? model_json(*network) : "") {}
   ~Serving() { feed.set_hooks({}); }
 };
 

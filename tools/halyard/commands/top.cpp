@@ -7,6 +7,7 @@
 #include <cmath>
 #include <ctime>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
@@ -193,15 +194,6 @@ std::vector<ScreenLine> screen_of(const Sample& sample, const Rates& rates) {
   return lines;
 }
 
-Json json_of(const Sample& sample, const Rates& rates) {
-  Json out = {{"pools", Json::array()}, {"topics", Json::array()}};
-  for (const PoolInfo& pool : sample.pools)
-    out["pools"].push_back(describe(pool));
-  for (const TopicInfo& topic : sample.topics)
-    out["topics"].push_back(describe(topic, rates));
-  return out;
-}
-
 /// Waits until `when` and reads keys. Returns false if the program must end.
 bool wait_for_next(Terminal* terminal, Clock::time_point when) {
   constexpr std::chrono::milliseconds slice(50);
@@ -231,7 +223,7 @@ void draw(const std::vector<ScreenLine>& lines) {
 
 void show(const TopCommand& command, bool has_terminal, const Sample& sample, const Rates& rates) {
   if (command.is_json) {
-    const Json json = json_of(sample, rates);
+    const Json json = describe(sample.pools, sample.topics, rates);
     command.is_once ? print_lines(dump_lines(json)) : print_line(dump_line(json));
     return;
   }

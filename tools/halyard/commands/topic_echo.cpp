@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "halyard/pool.h"
 #include "halyard/topic.h"

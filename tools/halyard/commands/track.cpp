@@ -142,7 +142,7 @@ void print_scores(const MotScores& s) {
 }
 
 Status write_json(const std::string& path, const Summary& all) {
-  nlohmann::ordered_json document = json_document();
+  Json document = json_document(Json::object());
   document["frames"] = all.frames;
   document["detections"] = all.detections;
   document["tracks"] = all.tracks;
@@ -164,7 +164,7 @@ Status write_json(const std::string& path, const Summary& all) {
                           {"id_recall", s.id_recall}};
   }
   HALYARD_TRY(auto file, open_output(path));
-  HALYARD_RETURN_IF_ERROR(file.write(document.dump(2) + "\n"));
+  HALYARD_RETURN_IF_ERROR(file.write(json_text(document, 2) + "\n"));
   return file.commit();
 }
 

@@ -4,9 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "halyard/log.h"
+#include "input/json_document.h"
 #include "input/val_model.h"
 
 namespace halyard::tool {
@@ -32,7 +31,6 @@ CocoResult result_of(const FrameRecord& record, const FrameObject& seen) {
 }  // namespace
 
 std::string to_json(const CocoResult& result) {
-  using Json = nlohmann::json;
   std::string text =
       fmt::format("{{\"image_id\": {}, \"category_id\": {}", result.image, result.category);
   if (const auto& box = result.box)
@@ -41,7 +39,7 @@ std::string to_json(const CocoResult& result) {
   if (!result.mask.empty()) {
     // The characters are '0' to 'o', which include the backslash, so the text is escaped.
     text += fmt::format(", \"segmentation\": {{\"size\": [{}, {}], \"counts\": {}}}",
-                        result.size.height, result.size.width, Json(result.mask).dump());
+                        result.size.height, result.size.width, json_quoted(result.mask));
   }
   if (!result.keypoints.empty()) {
     const char* before = ", \"keypoints\": [";
@@ -58,8 +56,7 @@ std::string to_json(const CocoResult& result) {
   }
   if (result.track) text += fmt::format(", \"track_id\": {}", *result.track);
   if (!result.file.empty()) {
-    text += ", \"file_name\": " +
-            printable(Json(result.file).dump(-1, ' ', false, Json::error_handler_t::replace));
+    text += ", \"file_name\": " + printable(json_quoted(result.file));
   }
   return text + "}";
 }

@@ -6,8 +6,7 @@
 
 #include <algorithm>
 #include <array>
-
-#include "input/json_document.h"
+#include <nlohmann/json.hpp>
 
 namespace halyard::tool {
 namespace {
@@ -191,12 +190,22 @@ Json describe(const TopicInfo& topic, const Rates& rates) {
   return out;
 }
 
+Json describe(const std::vector<PoolInfo>& pools, const std::vector<TopicInfo>& topics,
+              const Rates& rates) {
+  Json out{{"pools", Json::array()}, {"topics", Json::array()}};
+  for (const PoolInfo& pool : pools)
+    out["pools"].push_back(describe(pool));
+  for (const TopicInfo& topic : topics)
+    out["topics"].push_back(describe(topic, rates));
+  return out;
+}
+
 std::string dump_line(const Json& json) {
-  return json_document(json).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json_document(json));
 }
 
 std::string dump_lines(const Json& json) {
-  return json_document(json).dump(2, ' ', false, Json::error_handler_t::replace);
+  return json_text(json_document(json), 2);
 }
 
 }  // namespace halyard::tool

@@ -2,18 +2,15 @@
 // Pools and topics as text: numbers with units, tables, and JSON.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "halyard/ipc_info.h"
+#include "input/json_document.h"
 #include "output/rates.h"
 
 namespace halyard::tool {
-
-using Json = nlohmann::ordered_json;
 
 /// "512 B", "1.5 MiB".
 std::string bytes_text(double bytes);
@@ -42,6 +39,9 @@ Json describe(const IpcProcess& process);
 Json describe(const PoolInfo& pool);
 /// With rates for endpoints that `rates` contains.
 Json describe(const TopicInfo& topic, const Rates& rates);
+/// Both lists, in an object.
+Json describe(const std::vector<PoolInfo>& pools, const std::vector<TopicInfo>& topics,
+              const Rates& rates);
 /// A complete document (json_document) on one line.
 std::string dump_line(const Json& json);
 /// The same on several lines, indented.

@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "input/json_document.h"

@@ -18,8 +18,6 @@
 namespace halyard::tool {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string shown(const std::optional<double>& value) {
   return value ? fmt::format("{:.4f}", *value) : "-";
 }
@@ -108,7 +106,7 @@ Status write_tables(const std::string& path, std::span<const ValTable> tables) {
     document[key_of(table.kind)] = table_json(table);
   HALYARD_TRY(auto file, open_output(path));
   // Escapes control characters, because a terminal may show the text. The JSON keeps its meaning.
-  const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace);
+  const std::string text = json_text(document, 2);
   HALYARD_RETURN_IF_ERROR(file.write(printable_lines(text) + "\n"));
   return file.commit();
 }

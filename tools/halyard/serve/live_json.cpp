@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "halyard/log.h"
@@ -60,7 +61,7 @@ Status read_control(const std::string& key, const Json& value, LiveControls& con
 }
 
 Result<Json> read_object(std::string_view text) {
-  Json out = Json::parse(text, nullptr, false);
+  Json out = json_from(text);
   if (out.is_discarded() || !out.is_object())
     return make_error(Errc::malformed, "the body must be a JSON object");
   return out;
@@ -136,6 +137,15 @@ Json tensors_json(std::span<const TensorSpec> tensors) {
   return out;
 }
 
+Json to_json(const LiveControls& controls) {
+  Json out = Json::object();
+  for (const auto& [name, share, flag] : control_keys) {
+    if (flag != nullptr) out[name] = controls.*flag;
+    if (share != nullptr) out[name] = rounded(static_cast<double>(controls.*share), 1e4);
+  }
+  return out;
+}
+
 Json lines_json(const std::string& text) {
   Json out = Json::array();
   std::istringstream lines(text);
@@ -146,13 +156,8 @@ Json lines_json(const std::string& text) {
 
 }  // namespace
 
-Json to_json(const LiveControls& controls) {
-  Json out = Json::object();
-  for (const auto& [name, share, flag] : control_keys) {
-    if (flag != nullptr) out[name] = controls.*flag;
-    if (share != nullptr) out[name] = rounded(static_cast<double>(controls.*share), 1e4);
-  }
-  return out;
+std::string controls_json(const LiveControls& controls) {
+  return json_text(json_document(to_json(controls)));
 }
 
 Status read_controls(std::string_view text, LiveControls& controls) {
@@ -173,9 +178,13 @@ Result<bool> read_switch(std::string_view text) {
   return object["on"].get<bool>();
 }
 
-Json state_json(const LiveFeed::State& state, const LiveSource& source,
-                const HttpServerStats& server, const RecorderState& recorder,
-                const LiveVideoState& video) {
+std::string switch_json(const RecorderState& recorder) {
+  return json_text(json_document({{"on", recorder.is_on}, {"file", recorder.file}}));
+}
+
+std::string state_json(const LiveFeed::State& state, const LiveSource& source,
+                       const HttpServerStats& server, const RecorderState& recorder,
+                       const LiveVideoState& video, bool has_login) {
   const LiveCounts& counts = state.counts;
   const std::string& error = counts.last_error;
   Json out = json_document({{"status", status_of(state)}});
@@ -197,10 +206,11 @@ Json state_json(const LiveFeed::State& state, const LiveSource& source,
   out["viewers"] = viewers_json(server);
   out["recording"] = recording_json(recorder);
   out["video"] = video_json(video);
-  return out;
+  out["login"] = has_login;
+  return json_text(out);
 }
 
-Json model_json(const PipelineModel& model) {
+std::string model_json(const PipelineModel& model) {
   const Engine& engine = *model.engine;
   const Decoder& decoder = *model.decoder;
   constexpr std::size_t max_entries = 32, max_length = 200;
@@ -216,11 +226,7 @@ Json model_json(const PipelineModel& model) {
   out["metadata"] = Json::object();
   for (const auto& [key, value] : engine.metadata())
     if (out["metadata"].size() < max_entries) out["metadata"][key] = value.substr(0, max_length);
-  return out;
-}
-
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(out);
 }
 
 }  // namespace halyard::tool

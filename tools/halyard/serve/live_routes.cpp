@@ -7,7 +7,6 @@
 #include <chrono>
 #include <utility>
 
-#include "input/json_document.h"
 #include "serve/page_files.h"
 
 namespace halyard::tool {
@@ -49,8 +48,8 @@ HttpReply stream_reply(HttpStream stream) {
   return out;
 }
 
-HttpReply json_reply(const Json& json) {
-  return {200, "application/json", dump(json) + "\n"};
+HttpReply json_reply(const std::string& json) {
+  return {200, "application/json", json + "\n"};
 }
 
 /// The login page with a sentence in place of its empty message.
@@ -131,16 +130,16 @@ HttpReply LiveRoutes::answer(const HttpRequest& request) {
 
 HttpReply LiveRoutes::model() const {
   if (model_.empty()) return error_reply(404, "this server was started without --model");
-  return {200, "application/json", model_ + "\n"};
+  return json_reply(model_);
 }
 
 HttpReply LiveRoutes::get(const std::string& path) {
   if (path == "/stream.mjpg") return stream_reply(HttpStream::images);
   if (path == "/stream.mp4") return video();
   if (path == "/events") return stream_reply(HttpStream::events);
-  if (path == "/api/state") return {200, "application/json", state_text() + "\n"};
+  if (path == "/api/state") return json_reply(state_text());
   if (path == "/api/model") return model();
-  if (path == "/api/controls") return json_reply(json_document(to_json(parts_.feed.controls())));
+  if (path == "/api/controls") return json_reply(controls_json(parts_.feed.controls()));
   if (path == "/api/snapshot") return snapshot();
   if (path == "/api/pools") return json_reply(parts_.pools.json());
   if (path == "/metrics") {
@@ -208,7 +207,7 @@ HttpReply LiveRoutes::change_controls(const HttpRequest& request) {
   Status done = read_controls(request.body, controls);
   if (done) done = parts_.feed.change(controls);
   if (!done) return error_of(done.error());
-  return json_reply(json_document(to_json(controls)));
+  return json_reply(controls_json(controls));
 }
 
 HttpReply LiveRoutes::change_recording(const HttpRequest& request) {
@@ -219,15 +218,12 @@ HttpReply LiveRoutes::change_recording(const HttpRequest& request) {
   } else if (const auto done = parts_.recorder.start(parts_.feed.state(0).rate); !done) {
     return error_of(done.error());
   }
-  const RecorderState state = parts_.recorder.state();
-  return json_reply(json_document({{"on", state.is_on}, {"file", state.file}}));
+  return json_reply(switch_json(parts_.recorder.state()));
 }
 
 std::string LiveRoutes::state_text() const {
-  Json state = state_json(parts_.feed.state(timeline_frames), parts_.feed.source(),
-                          server_->stats(), parts_.recorder.state(), video_->state());
-  state["login"] = access_.needs_token();
-  return dump(state);
+  return state_json(parts_.feed.state(timeline_frames), parts_.feed.source(), server_->stats(),
+                    parts_.recorder.state(), video_->state(), access_.needs_token());
 }
 
 void LiveRoutes::tick() {

@@ -2,8 +2,6 @@
 // Names follow Prometheus' rules: a unit at the end, seconds and bytes, _total for counters.
 #include <fmt/format.h>
 
-#include <iterator>
-
 #include "serve/live_json.h"
 
 namespace halyard::tool {
@@ -12,13 +10,12 @@ namespace {
 class MetricsWriter {
  public:
   void family(const char* name, const char* type, const char* help) {
-    fmt::format_to(std::back_inserter(text_), "# HELP {} {}\n# TYPE {} {}\n", name, help, name,
-                   type);
+    text_ += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
   }
   /// `labels` is empty or in braces.
   template <class Value>
   void sample(const char* name, const std::string& labels, Value value) {
-    fmt::format_to(std::back_inserter(text_), "{}{} {}\n", name, labels, value);
+    text_ += fmt::format("{}{} {}\n", name, labels, value);
   }
   template <class Value>
   void single(const char* name, const char* type, const char* help, Value value) {

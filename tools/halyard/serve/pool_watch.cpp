@@ -1,32 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/pool_watch.h"
 
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
 #include "halyard/ipc_info.h"
 #include "halyard/trace.h"
-#include "input/json_document.h"
+#include "output/ipc_text.h"
 
 namespace halyard::tool {
 namespace {
 
 constexpr std::chrono::seconds interval(1), asked_time(10);
 
-Result<Json> look(std::vector<TopicInfo>& before) {
-  HALYARD_TRY(auto topics, list_topics());
-  HALYARD_TRY(const auto pools, list_pools());
-  const Rates rates(before, topics);
-  Json out{{"pools", Json::array()}, {"topics", Json::array()}};
-  for (const PoolInfo& pool : pools)
-    out["pools"].push_back(describe(pool));
-  for (const TopicInfo& topic : topics)
-    out["topics"].push_back(describe(topic, rates));
-  before = std::move(topics);
+}  // namespace
+
+Result<PoolWatch::Look> PoolWatch::look(const std::vector<TopicInfo>& before) {
+  Look out;
+  HALYARD_TRY(out.topics, list_topics());
+  HALYARD_TRY(out.pools, list_pools());
+  out.rates = Rates(before, out.topics);
   return out;
 }
-
-}  // namespace
 
 PoolWatch::~PoolWatch() {
   stop();
@@ -62,13 +58,14 @@ void PoolWatch::run() {
     lock.lock();
     looked_ = Clock::now();
     error_ = seen ? "" : seen.error().message();
-    last_ = seen ? *std::move(seen) : Json{{"pools", Json::array()}, {"topics", Json::array()}};
+    if (seen) before = seen->topics;
+    last_ = seen ? *std::move(seen) : Look();
     changed_.wait_for(lock, interval, [this] { return is_stopping_; });
     changed_.wait(lock, [this] { return is_stopping_ || asked_ + asked_time > Clock::now(); });
   }
 }
 
-Json PoolWatch::json() {
+std::string PoolWatch::json() {
   const std::lock_guard lock(mutex_);
   asked_ = Clock::now();
   changed_.notify_all();
@@ -77,9 +74,8 @@ Json PoolWatch::json() {
   Json out =
       json_document({{"age_ms", has_looked ? Json(static_cast<long>(age.count())) : Json()}});
   out["error"] = error_.empty() ? Json() : Json(error_);
-  out["pools"] = last_.value("pools", Json::array());
-  out["topics"] = last_.value("topics", Json::array());
-  return out;
+  out.update(describe(last_.pools, last_.topics, last_.rates));
+  return json_text(out);
 }
 
 }  // namespace halyard::tool

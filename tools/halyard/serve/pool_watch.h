@@ -8,9 +8,10 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "halyard/result.h"
-#include "output/ipc_text.h"
+#include "output/rates.h"
 
 namespace halyard::tool {
 
@@ -26,11 +27,17 @@ class PoolWatch {
   /// exhausted (no thread).
   Status start();
   void stop();
-  /// The last look, with its age; never waits.
-  Json json();
+  /// The last look, with its age, as a document on one line; never waits.
+  std::string json();
 
  private:
   using Clock = std::chrono::steady_clock;
+  struct Look {
+    std::vector<PoolInfo> pools;
+    std::vector<TopicInfo> topics;
+    Rates rates;  ///< since the look before
+  };
+  static Result<Look> look(const std::vector<TopicInfo>& before);
   void run();
 
   std::mutex mutex_;
@@ -38,7 +45,7 @@ class PoolWatch {
   bool is_stopping_ = false;
   Clock::time_point asked_ = Clock::now();
   Clock::time_point looked_{};
-  Json last_ = Json::object();
+  Look last_;
   std::string error_;
   std::thread thread_;
 };

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <boost/beast/http/status.hpp>
-#include <nlohmann/json.hpp>
 
 #include "input/json_document.h"
 
@@ -56,9 +55,9 @@ std::string reply_head(const HttpReply& reply, bool keeps_alive) {
 }
 
 HttpReply error_reply(int status, std::string_view what) {
-  const auto document = json_document({{"error", std::string(what)}});
-  HttpReply out{status, "application/json",
-                document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"};
+  HttpReply out{
+      status, "application/json",
+      fmt::format("{{\"schema\":{},\"error\":{}}}\n", json_schema, json_quoted(std::string(what)))};
   if (status == 405) out.fields.emplace_back("Allow", "GET, HEAD, POST");
   return out;
 }
