@@ -166,12 +166,7 @@ TEST_F(IpcInfo, says_who_waits_and_what_is_refused) {
   EXPECT_FALSE(find(TopicRole::subscriber).waits_for_message);
   ASSERT_TRUE(receiver.recv());
   std::thread waiter([&] { EXPECT_TRUE(receiver.recv_for(20s)); });
-  bool waits = false;
-  for (int i = 0; i < 5000 && !waits; ++i) {
-    waits = find(TopicRole::subscriber).waits_for_message;
-    std::this_thread::sleep_for(1ms);
-  }
-  EXPECT_TRUE(waits);
+  EXPECT_TRUE(comes_true([&] { return find(TopicRole::subscriber).waits_for_message; }));
   ASSERT_TRUE(sender.send({3}));
   waiter.join();
 }

@@ -49,7 +49,7 @@ inline const OwnNamespace own_namespace;
 
 /// Looks until it is so, or the time is over.
 template <class F>
-bool comes_true(const F& condition, std::chrono::milliseconds within = std::chrono::seconds(10)) {
+bool comes_true(const F& condition, std::chrono::milliseconds within = std::chrono::minutes(1)) {
   const auto end = std::chrono::steady_clock::now() + within;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;

@@ -77,7 +77,9 @@ TEST(Pipeline, waits_for_room_by_default) {
   auto pipeline = Pipeline::create(std::move(options)).value();
   ASSERT_OK(pipeline.start());
   barrier.wait_for_arrivals(3);
-  std::this_thread::sleep_for(milliseconds(20));
+  while (frames.taken() < 5)
+    std::this_thread::yield();
+  std::this_thread::sleep_for(milliseconds(20));  // time to take one too many
   EXPECT_EQ(frames.taken(), 5U);
   EXPECT_EQ(pipeline.stats().in_flight, 3U);
   barrier.open();
@@ -184,7 +186,7 @@ TEST(Pipeline, a_paused_file_waits) {
   auto pipeline = Pipeline::create(options_for(frames.source())).value();
   pipeline.set_paused(true);
   ASSERT_OK(pipeline.start());
-  std::this_thread::sleep_for(milliseconds(10));
+  std::this_thread::sleep_for(milliseconds(10));  // time to take one all the same
   EXPECT_EQ(frames.taken(), 0U);
   pipeline.set_paused(false);
   frames.end();

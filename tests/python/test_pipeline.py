@@ -187,15 +187,18 @@ def test_a_frame_is_given_back_when_its_result_dies():
     results = iter(pipeline)
     first = next(results)
     reference = weakref.ref(first)
-    time.sleep(0.1)
-    held = len(read)
-    assert held < 8  # the only frame in flight is ours
+
+    def wait_until_read(count):
+        until = time.monotonic() + 60
+        while len(read) < count and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(0.1)  # time to read more
+        assert len(read) == count
+
+    wait_until_read(2)  # the only frame in flight is ours, one waits
     del first
     assert reference() is None  # nothing else keeps it
-    until = time.monotonic() + 10
-    while len(read) == held and time.monotonic() < until:
-        time.sleep(0.01)
-    assert len(read) == held + 1
+    wait_until_read(3)
     assert [pixel(result) for result in results] == list(range(1, 20))
 
 
@@ -218,16 +221,17 @@ def test_a_result_outlives_its_pipeline():
 
 
 def test_drop_oldest_counts_what_it_drops():
+    all_read = threading.Event()
+
     def fast():
-        for index in range(60):
-            time.sleep(0.001)
-            yield grey(index)
+        yield from map(grey, range(60))
+        all_read.set()
 
     pipeline = halyard.Pipeline(fast(), on_overload="drop_oldest", in_flight=1)
     seen = []
     for result in pipeline:
         seen.append(pixel(result))
-        time.sleep(0.01)
+        assert all_read.wait(60)
     source = pipeline.stats().sources[0]
     assert seen == sorted(set(seen)) and len(seen) < 60
     assert source.read == 60 and source.dropped == 60 - len(seen) > 0

@@ -181,7 +181,7 @@ def test_a_waiting_source_does_not_keep_a_pipeline_from_stopping():
     with pytest.raises(ValueError, match="timeout"):
         pipeline.next(timeout=-1)
     pipeline.stop()
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 60
     release.set()
 
 
@@ -197,7 +197,7 @@ def test_pause_holds_a_source_and_resume_goes_on():
     pipeline.pause()
     assert pipeline.is_paused
     pipeline.start()
-    time.sleep(0.1)
+    time.sleep(0.1)  # time to read more
     assert len(read) <= 3  # nothing takes what was read
     pipeline.resume()
     assert not pipeline.is_paused
@@ -267,7 +267,7 @@ def test_a_pipeline_that_is_forgotten_ends():
     next(iter(pipeline))
     del pipeline
     gc.collect()
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while threading.active_count() > count and time.monotonic() < until:
         time.sleep(0.01)
     assert threading.active_count() <= count

@@ -150,7 +150,7 @@ def test_waiting_for_room_ends_with_the_time_or_with_room():
         fails(ef.CapacityError, "slots", lambda: pool.alloc([4]))
         begin = time.monotonic()
         fails(ef.WaitTimeoutError, lambda: pool.alloc([4], timeout=0.15))
-        assert 0.14 < time.monotonic() - begin < 5
+        assert 0.14 < time.monotonic() - begin < 60
         threading.Timer(0.2, held.clear).start()
         assert pool.alloc([4], timeout=20).shape == (4,)
         fails(ef.InvalidArgumentError, "timeout", lambda: pool.alloc([4], timeout=-1))
@@ -238,7 +238,7 @@ hear()
         assert peer.hear() == "held"
         assert pool.stats().allocated_slots == 20 and pool.stats().processes == 2
         peer.kill()
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while pool.stats().processes > 1 and time.monotonic() < end:
             time.sleep(0.01)
         assert pool.stats().allocated_slots == 0 and pool.stats().used_bytes == 0

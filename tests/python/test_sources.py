@@ -79,7 +79,7 @@ def test_a_topic_of_one_s_own_stays_open():
             start = time.monotonic()
             fails(halyard.WaitTimeoutError, "topic:cam/c had no frame for 0.05 s",
                   lambda: next(halyard.open(topic, timeout=0.05)))
-            assert time.monotonic() - start < 5
+            assert time.monotonic() - start < 60
         assert not topic.is_closed
         topic.send(image(4, 6))
         assert next(halyard.open(topic)).timestamp_ns == 6

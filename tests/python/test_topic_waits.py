@@ -23,7 +23,7 @@ def test_block_waits_for_the_subscriber():
     begin = time.monotonic()
     fails(ef.WaitTimeoutError, lambda: sender.send(b"2"))
     fails(ef.WaitTimeoutError, lambda: sender.send(b"2", timeout=0.6))
-    assert 0.7 <= time.monotonic() - begin < 10 and sender.stats().refused == 2
+    assert 0.7 <= time.monotonic() - begin < 60 and sender.stats().refused == 2
     threading.Timer(0.3, receiver.recv).start()
     sender.send(b"3", timeout=20)
     assert receiver.recv(20) == b"3"
@@ -34,7 +34,7 @@ def test_timeouts():
     begin = time.monotonic()
     assert receiver.recv() is None and receiver.recv(0) is None
     assert receiver.recv(0.15) is None
-    assert 0.14 < time.monotonic() - begin < 10
+    assert 0.14 < time.monotonic() - begin < 60
     for wrong in (-1, float("nan")):
         fails(ef.InvalidArgumentError, "timeout", lambda: receiver.recv(wrong))
     fails(TypeError, "timeout", lambda: receiver.recv("soon"))
@@ -151,11 +151,25 @@ def test_a_wait_set_keeps_its_topics_and_serves_one_thread():
     sender.send(b"1")
     assert waits.wait(20) == ["kept"]
     waits.remove("kept")
-    thread = threading.Thread(target=waits.wait, args=(1,))
+    waits.add(ef.Topic(name, bytes), "new")
+    refused, found = [], []
+
+    def wait(seconds):
+        try:
+            found.extend(waits.wait(seconds))
+        except ef.BusyError:
+            refused.append(seconds)
+
+    def wait_long():
+        while not found:
+            wait(60)
+    thread = threading.Thread(target=wait_long)
     thread.start()
-    time.sleep(0.2)
-    fails(ef.BusyError, lambda: waits.wait(0))
+    while 0 not in refused:  # one of both is there first
+        wait(0)
+    sender.send(b"2")
     thread.join()
+    assert found == ["new"]
 
 
 def test_ctrl_c_ends_every_wait():
@@ -172,24 +186,29 @@ pool = ef.TensorPool(77, 1, 1)
 held = pool.alloc([4])
 for call in (lambda: receiver.recv(None), lambda: next(iter(receiver)), waits.wait,
              lambda: sender.send(b"2"), lambda: pool.alloc([4], timeout=1000)):
-    begin = time.monotonic()
-    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
     try:
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
         call()
     except KeyboardInterrupt:
-        say("stopped", time.monotonic() - begin < 5)
+        say("stopped")
 """) as peer:
-        assert peer.end().splitlines() == ["stopped True"] * 5
+        assert peer.end().splitlines() == ["stopped"] * 5
 
 
 def test_a_handler_of_a_signal_runs_in_the_middle_of_a_wait():
-    _, receiver = pair(bytes)
-    seen = []
-    old = signal.signal(signal.SIGUSR1, lambda *_: seen.append(time.monotonic()))
-    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1)).start()
-    assert receiver.recv(0.5) is None
+    sender, receiver = pair(bytes)
+    seen = threading.Event()
+    old = signal.signal(signal.SIGUSR1, lambda *_: seen.set())
+
+    def interrupt():
+        os.kill(os.getpid(), signal.SIGUSR1)
+        assert seen.wait(60)
+        sender.send(b"afterwards")
+    timer = threading.Timer(0.1, interrupt)
+    timer.start()
+    assert receiver.recv(120) == b"afterwards"
+    timer.join()
     signal.signal(signal.SIGUSR1, old)
-    assert len(seen) == 1 and time.monotonic() - seen[0] > 0.2
 
 
 def test_recv_async_waits():

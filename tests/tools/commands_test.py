@@ -44,8 +44,9 @@ class CommandsTest(ProgramTest):
         """In a shell of its own that begins where `make demo` has left the user."""
         if ENDLESS.search(line):
             # In a terminal, left by Ctrl-C; timeout(1) says 124 where it had to be.
-            line = (f"script -qec 'timeout --signal INT 3 {line} --interval 1' /dev/null ||"
+            line = (f"script -qec 'timeout --signal INT 1 {line} --interval 0.2' /dev/null ||"
                     " test $? = 124")
+        line = line.replace("--seconds 1", "--seconds 0.1")  # of each engine, twice
         environment = dict(os.environ, PATH=f"{self.dir}/build:{os.environ['PATH']}",
                            HALYARD_NAMESPACE=f"commands{os.getpid()}")
         return subprocess.run(["bash", "-euo", "pipefail", "-c", line], cwd=self.dir,

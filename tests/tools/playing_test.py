@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs that are played: from a time on, at their own speed, in a loop, and after a loss."""
 import http.server
+import os
+import pty
 import signal
 import subprocess
 import threading
@@ -40,9 +42,12 @@ class Playing(ProgramTest):
     def until(self, count, *args):
         """The first `count` lines of the run's output, and all of its messages."""
         line = [PROGRAM, "run", *map(str, args), "--model", str(MODEL)]
-        with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True) as run:
-            lines = [run.stdout.readline() for _ in range(count)]
+        # A terminal gets each line at once; into a pipe, 4096 bytes are written together.
+        near, far = pty.openpty()
+        with open(near, encoding="ascii") as output, subprocess.Popen(
+                line, stdout=far, stderr=subprocess.PIPE, text=True) as run:
+            os.close(far)
+            lines = [output.readline() for _ in range(count)]
             run.send_signal(signal.SIGINT)
             _, messages = run.communicate(timeout=60)
             self.assertEqual(run.returncode, 130, messages)

@@ -15,11 +15,14 @@ SPS = 7
 @needs_engine
 @needs_video
 class RtspTest(ServingTest):
+    frames = None  # of a camera, written by the first test
+
     def setUp(self):
         super().setUp()
-        path = self.dir / "camera.avi"
-        self.succeed("run", CLIP, "--model", MODEL, "--quiet", "--out", path)
-        self.frames = access_units(path.read_bytes())
+        if RtspTest.frames is None:
+            path = self.dir / "camera.avi"
+            self.succeed("run", CLIP, "--model", MODEL, "--quiet", "--out", path)
+            RtspTest.frames = access_units(path.read_bytes())
         if not self.frames or SPS not in [unit[0] & 0x1F for unit in self.frames[0]]:
             self.skipTest("this machine writes no H.264")
 

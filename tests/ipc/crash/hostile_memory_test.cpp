@@ -227,7 +227,7 @@ TEST_F(Hostile, subscribers_cannot_stop_publishers_that_wait) {
       endpoint.own().view.header().waits.store(random(), std::memory_order_relaxed);
       static_cast<void>(sender.send_for({1}, 5ms).has_value());
     }
-    EXPECT_LT(Clock::now() - begin, 5s);
+    EXPECT_LT(Clock::now() - begin, 60s);
     // A position that changes all the time keeps no send() longer than its timeout.
     std::atomic<bool> stops{false};
     std::thread writer([&] {
@@ -240,7 +240,7 @@ TEST_F(Hostile, subscribers_cannot_stop_publishers_that_wait) {
       static_cast<void>(sender.send_for({1}, 5ms).has_value());
     stops = true;
     writer.join();
-    EXPECT_LT(Clock::now() - begin, 10s);
+    EXPECT_LT(Clock::now() - begin, 60s);
   }
 }
 

@@ -220,9 +220,7 @@ TEST_F(Pool, lends_tensors_to_other_processes) {
     peer.kill();
     EXPECT_EQ((*theirs.data_slice())[499], std::byte{77}) << "frames outlive their process";
   }
-  for (int i = 0; i < 1000 && pool->stats().processes != 1; ++i)
-    std::this_thread::sleep_for(1ms);
-  EXPECT_EQ(pool->stats().processes, 1U);
+  EXPECT_TRUE(comes_true([&] { return pool->stats().processes == 1; }));
   EXPECT_EQ(pool->stats().allocated_slots, 0U);
   EXPECT_FAILS(pool->validate(from_hex(text)), Errc::not_found);
 }
@@ -252,11 +250,9 @@ TEST_F(Pool, counts_its_limits_over_all_processes) {
   EXPECT_EQ(pool->stats().allocated_slots, 4U);
   EXPECT_EQ(peer.ask("stats"), "4");
   EXPECT_EQ(peer.ask("alloc_for 10"), "waits");
-  std::this_thread::sleep_for(50ms);
-  const auto begin = std::chrono::steady_clock::now();
+  std::this_thread::sleep_for(50ms);  // mostly it waits by then, and its time is not over
   one.reset();
   EXPECT_EQ(peer.hear(), "got it");
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
   EXPECT_EQ(peer.ask("drop"), "dropped");
   EXPECT_EQ(pool->stats().allocated_slots, 1U);
   EXPECT_FAILS(pool->alloc({(1U << 20U) - 63}, DType::u8), Errc::exhausted);
@@ -319,10 +315,7 @@ TEST_F(Pool, scrubs_without_being_asked) {
     return static_cast<int>(byte);
   };
   handle = {};
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (last() != 0 && std::chrono::steady_clock::now() < end)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(last(), 0);
+  EXPECT_TRUE(comes_true([&] { return last() == 0; }));
 }
 
 TEST_F(Pool, scrubs_on_free) {
