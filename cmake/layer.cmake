@@ -21,7 +21,10 @@ if(HALYARD_PCH)
   add_library(halyard_headers OBJECT)
   halyard_precompiled(halyard_headers <algorithm> <array> <cmath> <cstdint> <cstring> <functional>
                       <limits> <map> <memory> <mutex> <optional> <span> <string> <string_view>
-                      <tuple> <utility> <variant> <vector> <fmt/format.h>)
+                      <tuple> <utility> <variant> <vector> <fmt/format.h>
+                      <halyard/tensor.h> <base/text/format_error.h>)
+  target_include_directories(halyard_headers PRIVATE ${PROJECT_SOURCE_DIR}/include
+                             ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(halyard_headers PRIVATE halyard_flags fmt::fmt)
   # GCC takes this option from the precompiled header, not from the command line.
   target_compile_options(halyard_headers PRIVATE ${HALYARD_FLOATS})

@@ -23,49 +23,74 @@ struct Enumerator {
 
 namespace detail {
 
-// The name of `value`; empty where E has none. The compiler's text of this function holds
-// "value = halyard::Fit::cover", and where there is no such enumerator "value = (halyard::Fit)9".
-template <class E, E value>
-consteval std::string_view find_enumerator_name() {
+// What the compiler calls the values: "halyard::Fit::cover, (halyard::Fit)9, ..." for all at once,
+// because a function for each would take it longer.
+template <class E, E... values>
+consteval auto text_of_values() {
   std::string_view text = __PRETTY_FUNCTION__;
-  text.remove_prefix(text.find("value = ") + 8);
-  text = text.substr(0, text.find_first_of(";]"));
-  text.remove_prefix(text.find_last_of(":)") + 1);
-  return text.front() >= '0' && text.front() <= '9' ? std::string_view() : text;
+  text.remove_prefix(text.rfind("values = ") + 10);
+  return text.substr(0, text.find_last_of("}>"));
 }
-
-template <class E, E value>
-inline constexpr auto enumerator_text = [] {
-  constexpr std::string_view text = find_enumerator_name<E, value>();
-  std::array<char, text.size() + 1> out{};
-  for (std::size_t i = 0; i < text.size(); ++i)
-    out[i] = text[i];
-  return out;
-}();
-
-template <class E, E value>
-consteval std::string_view name_of_enumerator() {
-  const auto& text = enumerator_text<E, value>;
-  return {text.data(), text.size() - 1};
-}
-
 template <class E, std::size_t... values>
-consteval auto list_enumerators(std::index_sequence<values...>) {
-  constexpr std::array<Enumerator<E>, sizeof...(values)> all = {
-      {{name_of_enumerator<E, static_cast<E>(values)>(), static_cast<E>(values)}...}};
-  constexpr std::size_t count = (std::size_t{0} + ... + (all[values].name.empty() ? 0U : 1U));
-  std::array<Enumerator<E>, count> found{};
+consteval std::string_view text_of_numbers(std::index_sequence<values...>) {
+  return text_of_values<E, static_cast<E>(values)...>();
+}
+
+struct EnumeratorCounts {
+  std::size_t enumerators = 0;
+  std::size_t bytes = 0;
+};
+template <class E, class Take>
+consteval void for_each_enumerator(Take take) {
+  std::string_view text = text_of_numbers<E>(std::make_index_sequence<64>());
+  for (std::size_t value = 0; value < 64; ++value) {
+    std::string_view name = text.substr(0, text.find(','));
+    text.remove_prefix(value < 63 ? name.size() + 2 : 0);
+    name.remove_prefix(name.find_last_of(":)") + 1);
+    if (name.front() < '0' || name.front() > '9') take(static_cast<E>(value), name);
+  }
+}
+template <class E>
+consteval EnumeratorCounts count_enumerators() {
+  EnumeratorCounts counts;
+  for_each_enumerator<E>([&](E, std::string_view name) {
+    ++counts.enumerators;
+    counts.bytes += name.size() + 1;
+  });
+  return counts;
+}
+
+template <class E>
+consteval auto make_enumerator_names() {
+  std::array<char, count_enumerators<E>().bytes> out{};
+  std::size_t at = 0;
+  for_each_enumerator<E>([&](E, std::string_view name) {
+    for (const char letter : name)
+      out[at++] = letter;
+    ++at;
+  });
+  return out;
+}
+template <class E>
+inline constexpr auto enumerator_names = make_enumerator_names<E>();
+
+template <class E>
+consteval auto list_enumerators() {
+  std::array<Enumerator<E>, count_enumerators<E>().enumerators> out{};
   std::size_t size = 0;
-  for (const Enumerator<E>& each : all)
-    if (!each.name.empty()) found[size++] = each;
-  return found;
+  const char* at = enumerator_names<E>.data();
+  for_each_enumerator<E>([&](E value, std::string_view name) {
+    out[size++] = {{at, name.size()}, value};
+    at += name.size() + 1;
+  });
+  return out;
 }
 
 }  // namespace detail
 
 /// The enumerators of E with values 0..63, in the order of their values.
 template <class E>
-inline constexpr auto enumerators = detail::list_enumerators<E>(std::make_index_sequence<64>());
+inline constexpr auto enumerators = detail::list_enumerators<E>();
 
 /// The name of an enumerator; `otherwise` for other values.
 template <class E>

@@ -20,7 +20,7 @@
 namespace halyard::capi {
 
 /// Whether E has an enumerator of that value. C's enumerators have the values of those of the C++
-/// interface (enumerators.cpp), so E is either one.
+/// interface (tests/capi/enumerators_test.cpp), so E is either one.
 template <class E>
 constexpr bool has_enumerator(int value) noexcept {
   constexpr int first = static_cast<int>(enumerators<E>.front().value);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Long: a case for each breach of each rule.
 """Proves that tools/check.py can fail: seeds one breach of each kind in a copy of the tree's texts
 and expects check.py's status to be 1 and its output to name the file and the rule.
 

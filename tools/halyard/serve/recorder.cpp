@@ -19,7 +19,7 @@
 namespace halyard::tool {
 namespace {
 
-constexpr std::size_t max_waiting = 8;
+constexpr std::size_t max_queued = 8;
 
 std::string file_name() {
   const std::time_t now = std::time(nullptr);
@@ -86,7 +86,7 @@ bool Recorder::is_on() const noexcept {
 void Recorder::add(Tensor image) {
   const std::lock_guard lock(mutex_);
   if (!state_.is_on) return;
-  if (waiting_.size() == max_waiting) {
+  if (waiting_.size() == max_queued) {
     ++state_.dropped;
     return;
   }

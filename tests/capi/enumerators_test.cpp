@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The enumerators of the C interface have the names and values of those of the C++ interface, so
-// that a conversion is a cast. This file has no code: the compiler compares them.
+// that a conversion is a cast. The compiler compares them: this file has no code, and no case.
 #include "halyard/enumerators.h"
 
 #include <algorithm>
