@@ -28,6 +28,11 @@ def numbered(count):
         yield grey(index)
 
 
+def part_of_clip():
+    """The last 30 frames: enough for tracks to begin, to coast and to end."""
+    return halyard.open(CLIP, start=2.4)
+
+
 def pixel(result):
     return int(np.asarray(result.image).flat[0])
 
@@ -60,9 +65,9 @@ def test_finds_what_a_loop_of_the_model_finds():
 @pytest.mark.parametrize("kind", ["bytetrack", "bytetrack-paper", "ocsort", "sort"])
 def test_tracks_what_the_model_tracks(kind):
     model = halyard.Model(MODEL)
-    found = list(halyard.Pipeline(CLIP, model, tracker=kind))
-    wanted = list(model.track(CLIP, tracker=kind))
-    coasting = list(model.track(CLIP, tracker=kind, coasting=True))
+    found = list(halyard.Pipeline(part_of_clip(), model, tracker=kind))
+    wanted = list(model.track(part_of_clip(), tracker=kind))
+    coasting = list(model.track(part_of_clip(), tracker=kind, coasting=True))
     assert len(found) == len(wanted)
     for ours, each, all_tracks in zip(found, wanted, coasting):
         assert_same(ours.detections, each)
@@ -85,8 +90,8 @@ def test_a_trackers_options_are_used():
 def test_keeps_the_wanted_classes_before_it_tracks():
     model = halyard.Model(MODEL)
     name = model.names[0]
-    found = list(halyard.Pipeline(CLIP, model, classes=name, tracker="ocsort"))
-    wanted = list(model.track(CLIP, classes=name, tracker="ocsort"))
+    found = list(halyard.Pipeline(part_of_clip(), model, classes=name, tracker="ocsort"))
+    wanted = list(model.track(part_of_clip(), classes=name, tracker="ocsort"))
     for ours, each in zip(found, wanted):
         assert_same(ours.detections, each)
         assert np.array_equal(ours.detections.tracker_id, each.tracker_id)
@@ -195,10 +200,10 @@ def test_a_frame_is_given_back_when_its_result_dies():
         time.sleep(0.1)  # time to read more
         assert len(read) == count
 
-    wait_until_read(2)  # the only frame in flight is ours, one waits
+    wait_until_read(4)  # the only frame in flight is ours
     del first
     assert reference() is None  # nothing else keeps it
-    wait_until_read(3)
+    wait_until_read(5)
     assert [pixel(result) for result in results] == list(range(1, 20))
 
 
