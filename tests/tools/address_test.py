@@ -56,7 +56,7 @@ class Addresses(ProgramTest):
                 time.sleep(0.3)  # it waits for an answer
                 run.send_signal(signal.SIGINT)
                 # By the signal itself before the pipeline has begun.
-                self.assertIn(run.wait(20), (-signal.SIGINT, 130))
+                self.assertIn(run.wait(60), (-signal.SIGINT, 130))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ class Camera(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", BOUNDARY)
         self.end_headers()
         for n in range(3):
-            jpeg = (CLIP / f"frame_{3 * Camera.connections + n:04}.jpg").read_bytes()
+            number = (3 * Camera.connections + n) % 90
+            jpeg = (CLIP / f"frame_{number:04}.jpg").read_bytes()
             self.wfile.write(b"--frame\r\nContent-Type: image/jpeg\r\n"
                              b"Content-Length: %d\r\n\r\n%s\r\n" % (len(jpeg), jpeg))
         Camera.connections += 1

@@ -43,7 +43,7 @@ class TopicTest(ProgramTest):
         process.communicate()
 
     def wait_for(self, condition):
-        for _ in range(200):
+        for _ in range(1200):
             if condition():
                 return
             time.sleep(0.05)
