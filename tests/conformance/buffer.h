@@ -31,6 +31,7 @@ struct BufferKind {
   bool slow = false;          ///< takes a tenth of the rounds of leak tests
   bool needs_device = false;  ///< whether make() works is up to the machine
   bool widens = true;         ///< a map for reading does not keep out one for writing
+  std::function<std::shared_ptr<void>()> device = {};  ///< kept during a test, if buffers share one
 };
 
 /// How a failure names its kind.
@@ -41,6 +42,7 @@ inline void PrintTo(const BufferKind& kind, std::ostream* out) {
 class BufferConformance : public ::testing::TestWithParam<BufferKind> {
  protected:
   void SetUp() override {
+    if (GetParam().device) device_ = GetParam().device();
     if (!GetParam().needs_device) return;
     const auto probe = GetParam().make(4096);
     if (probe) return;
@@ -58,6 +60,9 @@ class BufferConformance : public ::testing::TestWithParam<BufferKind> {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     return (asked + page - 1) / page * page;
   }
+
+ private:
+  std::shared_ptr<void> device_;
 };
 
 /// Whether a map for writing `regions` is refused as busy on another thread.

@@ -27,6 +27,10 @@ BufferKind pixel_buffer() {
                   }};
   kind.needs_device = kind.slow = true;
   kind.widens = false;
+  // Without it, each buffer would make a context, which takes a millisecond.
+  kind.device = []() -> std::shared_ptr<void> {
+    return gl::Worker::shared(true).value_or(nullptr);
+  };
   return kind;
 }
 
