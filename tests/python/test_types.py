@@ -49,8 +49,9 @@ def mypy(tmp_path, *what):
     config.write_text("[mypy]\nstrict = True\n"
                       f"[mypy-{','.join(name + '.*' for name in OTHERS.split())}]\n"
                       "ignore_missing_imports = True\nfollow_imports = skip\n")
-    return run("-m", "mypy", "--config-file", config, "--cache-dir", tmp_path, *what,
-               MYPYPATH=str(ROOT / "python"))
+    # All calls share what it knows of the standard library and of NumPy.
+    return run("-m", "mypy", "--config-file", config, "--cache-dir", tmp_path.parent / "mypy",
+               *what, MYPYPATH=str(ROOT / "python"))
 
 
 def pyright(tmp_path, *what):
