@@ -8,6 +8,7 @@
 
 #include "base/env.h"
 #include "base/system/fork.h"
+#include "base/system/ranked_mutex.h"
 #include "halyard/threads.h"
 #include "halyard/trace.h"
 
@@ -43,7 +44,7 @@ void report_unknown_level() {
 }
 
 struct Sink {
-  ForkMutex mutex;
+  RankedForkMutex<LockRank::log_sink> mutex;
   LogSink call;
 };
 
@@ -67,7 +68,7 @@ LogSink set_log_sink(LogSink replacement) {
   LogSink old;
   const bool listens = replacement != nullptr;
   {
-    const ForkLock lock(sink().mutex);
+    const RankedForkLock lock(sink().mutex);
     old = std::exchange(sink().call, std::move(replacement));
     has_sink.store(listens, std::memory_order_relaxed);
   }
@@ -89,7 +90,7 @@ LogLevel log_level() noexcept {
 
 void log(LogLevel level, std::string_view target, std::string_view text) {
   if (level == LogLevel::off || level > log_level() || is_in_sink) return;
-  const ForkLock lock(sink().mutex);
+  const RankedForkLock lock(sink().mutex);
   if (!lock || !sink().call) return;
   struct Inside {
     Inside() { is_in_sink = true; }

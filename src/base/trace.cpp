@@ -19,6 +19,7 @@
 
 #include "base/system/fork.h"
 #include "base/system/per_thread.h"
+#include "base/system/ranked_mutex.h"
 #include "base/text/cut_text.h"
 #include "base/text/format_error.h"
 #include "halyard/log.h"
@@ -61,7 +62,7 @@ struct Event {
 constexpr char in_fork[] = "trace: was locked by another thread when this process was forked";
 
 struct ThreadLog {
-  ForkMutex mutex;
+  RankedForkMutex<LockRank::trace_log> mutex;
   std::string name;
   int id = 0;
   std::uint32_t session = 0;
@@ -71,7 +72,7 @@ struct ThreadLog {
 };
 
 struct Recorder {
-  ForkMutex mutex;
+  RankedForkMutex<LockRank::trace_recorder> mutex;
   std::vector<std::shared_ptr<ThreadLog>> logs;
   bool is_running = false;         // also while start() opens the file
   std::optional<OutputFile> file;  // of the running session
@@ -91,7 +92,7 @@ Recorder& recorder() {
 struct OwnLog {
   OwnLog() : log(std::make_shared<ThreadLog>()) {
     Recorder& r = recorder();
-    const ForkLock lock(r.mutex);
+    const RankedForkLock lock(r.mutex);
     if (!lock) return;  // this thread's events appear in no trace
     r.logs.push_back(log);
     log->id = r.next_thread_id++;
@@ -211,7 +212,7 @@ std::string collect(Recorder& r, std::uint32_t session) {
   std::string out = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
   std::size_t dropped = 0;
   for (const auto& log : r.logs) {
-    const ForkLock lock(log->mutex);
+    const RankedForkLock lock(log->mutex);
     if (!lock || log->session != session) continue;
     append_thread(out, *log, origin_ns);
     dropped += log->dropped;
@@ -235,7 +236,7 @@ struct SessionEnd {
   SessionEnd& operator=(const SessionEnd&) = delete;
   ~SessionEnd() {
     Recorder& r = recorder();
-    const ForkLock lock(r.mutex);
+    const RankedForkLock lock(r.mutex);
     if (lock) r.file.reset();
   }
 };
@@ -245,7 +246,7 @@ struct SessionEnd {
 Status start(const std::string& path) {
   Recorder& r = recorder();
   {
-    const ForkLock lock(r.mutex);
+    const RankedForkLock lock(r.mutex);
     if (!lock) return fail(Errc::busy, in_fork);
     if (r.is_running) return fail(Errc::busy, "trace: a session is running already", "{}", r.path);
     r.is_running = true;
@@ -254,7 +255,7 @@ Status start(const std::string& path) {
   // The lock is not held here, because spans of new threads take it, and opening a pipe waits for
   // its reader.
   auto file = OutputFile::create(path);
-  const ForkLock lock(r.mutex);
+  const RankedForkLock lock(r.mutex);
   if (!lock) return fail(Errc::busy, in_fork);
   if (!file) {
     r.is_running = false;
@@ -270,7 +271,7 @@ Status start(const std::string& path) {
 
 Status stop() {
   Recorder& r = recorder();
-  const ForkLock lock(r.mutex);
+  const RankedForkLock lock(r.mutex);
   if (!lock) return fail(Errc::busy, in_fork);
   if (!r.file) return {};
   detail::observers.fetch_and(static_cast<std::uint8_t>(~detail::session_observer),
@@ -284,7 +285,7 @@ Status stop() {
 
 void set_thread_name(std::string_view name) {
   ThreadLog& log = this_thread();
-  const ForkLock lock(log.mutex);
+  const RankedForkLock lock(log.mutex);
   if (!lock) return;
   log.name = name;
 }
@@ -292,7 +293,7 @@ void set_thread_name(std::string_view name) {
 void counter(const char* name, double value) noexcept {
   if (!is_active()) return;
   record([&](ThreadLog& log) {
-    const ForkLock lock(log.mutex);
+    const RankedForkLock lock(log.mutex);
     if (!lock) return;
     append(log, recorder().session.load(std::memory_order_relaxed),
            {name, now_ns(), is_counter, value, 0});
@@ -323,7 +324,7 @@ void Span::begin(const char* name) noexcept {
   }
   if (!is_active()) return;
   record([&](ThreadLog& log) {
-    const ForkLock lock(log.mutex);
+    const RankedForkLock lock(log.mutex);
     if (!lock) return;
     const std::uint32_t session = recorder().session.load(std::memory_order_relaxed);
     if (!append(log, session, {name, now_ns(), still_open, 0, 0})) return;
@@ -338,7 +339,7 @@ void Span::end() noexcept {
   if (start_ns_ != 0) log_span(name_, end_ns - start_ns_);
   if (session_ == 0) return;
   record([&](ThreadLog& log) {
-    const ForkLock lock(log.mutex);
+    const RankedForkLock lock(log.mutex);
     if (!lock || log.session != session_) return;
     Event& event = log.events[slot_];
     event.duration_ns = end_ns - event.start_ns;
@@ -350,7 +351,7 @@ namespace {
 // Adds an argument to an open event of this thread.
 void add_arg(std::uint32_t session, std::uint32_t slot, Arg arg) noexcept {
   record([&](ThreadLog& log) {
-    const ForkLock lock(log.mutex);
+    const RankedForkLock lock(log.mutex);
     if (!lock || log.session != session) return;
     if (log.events[slot].arg_count >= max_args_per_event) return;
     arg.event = slot;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/system/ranked_mutex.h"
 #include "halyard/threads.h"
 
 namespace halyard {
@@ -35,7 +36,7 @@ class WorkPool {
 
  private:
   std::unique_ptr<T> take() {
-    const ForkLock lock(mutex_);
+    const RankedForkLock lock(mutex_);
     if (!lock) return std::make_unique<T>();
     if (idle_.empty()) {
       auto made = std::make_unique<T>();
@@ -49,11 +50,11 @@ class WorkPool {
   }
   void give_back(std::unique_ptr<T> work) noexcept {
     work->release();
-    const ForkLock lock(mutex_);
+    const RankedForkLock lock(mutex_);
     if (lock && idle_.size() < idle_.capacity()) idle_.push_back(std::move(work));
   }
 
-  ForkMutex mutex_;
+  RankedForkMutex<LockRank::leaf> mutex_;
   std::vector<std::unique_ptr<T>> idle_;
   std::size_t made_ = 0;
 };

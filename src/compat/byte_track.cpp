@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/local.h"
+#include "base/system/ranked_mutex.h"
 #include "base/text/format_error.h"
 #include "base/work_pool.h"
 #include "halyard/compat/track.h"
@@ -60,6 +61,7 @@ AnyTracker::AnyTracker(ByteTrack& shared) noexcept
 
 Result<std::size_t> AnyTracker::advance(std::span<const Detection> detections,
                                         std::uint64_t timestamp, std::vector<Track>& tracks) const {
+  const HeldRank<LockRank::byte_track> rank;
   std::optional<ForkLock> lock;
   if (mutex_ != nullptr && !lock.emplace(*mutex_))
     return make_error(Errc::busy,
@@ -91,6 +93,7 @@ Status ByteTrack::update(std::span<const Detection> detections, std::uint64_t ti
 
 void ByteTrack::active(std::vector<ActiveTrack>& out) const {
   out.clear();
+  const HeldRank<LockRank::byte_track> rank;
   const ForkLock lock(impl_->mutex);
   if (!lock) return;
   std::vector<Track> tracks = impl_->tracker.tracks();
@@ -100,6 +103,7 @@ void ByteTrack::active(std::vector<ActiveTrack>& out) const {
 }
 
 std::size_t ByteTrack::left_out() const noexcept {
+  const HeldRank<LockRank::byte_track> rank;
   const ForkLock lock(impl_->mutex);
   return lock ? impl_->tracker.left_out() : 0;
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/system/ranked_mutex.h"
 #include "halyard/image.h"
 #include "halyard/pipeline.h"
 #include "pipeline/lane.h"
@@ -25,7 +26,7 @@ class Decoders {
   Status set_options(std::size_t model, const DecodeOptions& options);
 
  private:
-  mutable std::mutex mutex_;
+  mutable RankedMutex<LockRank::leaf> mutex_;
   std::vector<std::shared_ptr<const Decoder>> decoders_;
 };
 

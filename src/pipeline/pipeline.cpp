@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/local.h"
+#include "base/system/ranked_mutex.h"
 #include "base/text/format_error.h"
 #include "halyard/threads.h"
 #include "halyard/trace.h"
@@ -84,7 +85,7 @@ struct HALYARD_LOCAL Pipeline::State {
   std::vector<std::unique_ptr<pipeline::GroupRunner>> runners;
   CopyStats copies_before;
   std::uint32_t generation = fork_generation();
-  mutable std::mutex mutex;
+  mutable RankedMutex<LockRank::leaf> mutex;
   Status first_error;  ///< guarded by `mutex`
   std::optional<Scheduler> scheduler;
 };

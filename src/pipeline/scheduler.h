@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/ranked_condition.h"
+#include "base/system/ranked_mutex.h"
 #include "halyard/pipeline.h"
 #include "pipeline/frame_queue.h"
 #include "pipeline/lane.h"
@@ -94,7 +96,7 @@ class Scheduler {
     SourceStats stats;
     std::size_t errors_in_a_row = 0;
   };
-  using Lock = std::unique_lock<std::mutex>;
+  using Lock = std::unique_lock<RankedMutex<LockRank::leaf>>;
 
   // Of a reader's thread.
   void read(std::size_t source);
@@ -124,11 +126,11 @@ class Scheduler {
   std::vector<Reader> readers_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable work_;     ///< for workers
-  std::condition_variable group_;    ///< for workers that wait for a group's other frames
-  std::condition_variable room_;     ///< for readers
-  std::condition_variable results_;  ///< for next() and wait()
+  mutable RankedMutex<LockRank::leaf> mutex_;
+  RankedCondition work_;     ///< for workers
+  RankedCondition group_;    ///< for workers that wait for a group's other frames
+  RankedCondition room_;     ///< for readers
+  RankedCondition results_;  ///< for next() and wait()
   FrameQueue queue_;
   std::vector<Lane*> free_;
   std::vector<Lane*> ready_;
@@ -150,7 +152,7 @@ class Scheduler {
   Clock::time_point finished_;
   std::vector<std::unique_ptr<GroupRunner>> runners_;
   std::vector<std::thread> threads_;
-  std::mutex joining_;
+  RankedMutex<LockRank::pipeline_threads> joining_;
 };
 
 }  // namespace halyard::pipeline

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/system/ranked_mutex.h"
 #include "halyard/c/capture_plugin.h"
 
 namespace halyard::libcamera_plugin {
@@ -32,7 +33,7 @@ class FrameQueue {
 
  private:
   int fd_;
-  std::mutex mutex_;
+  RankedMutex<LockRank::leaf> mutex_;
   std::deque<hal_capture_frame> frames_;
   bool is_gone_ = false;
 };

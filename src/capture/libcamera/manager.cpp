@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/system/ranked_mutex.h"
 #include "halyard/c/capture_plugin.h"
 
 namespace halyard::libcamera_plugin {
@@ -38,7 +39,7 @@ void tell(char* text, const std::string& reason) {
 }
 
 libcamera::CameraManager* manager(char* text) {
-  static std::mutex mutex;
+  static RankedMutex<LockRank::leaf> mutex;
   static Started* started = nullptr;  // never destroyed: its thread runs until the end
   const std::lock_guard lock(mutex);
   if (started == nullptr) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/system/ranked_mutex.h"
 #include "capture/libcamera/controls.h"
 #include "capture/libcamera/frame_queue.h"
 #include "capture/libcamera/manager.h"
@@ -55,8 +56,8 @@ class Session {
   /// libcamera's thread has it too.
   const std::shared_ptr<FrameQueue> frames_ = std::make_shared<FrameQueue>();
   bool is_acquired_ = false;
-  libcamera::ControlList first_controls_;  ///< of the start
-  mutable std::mutex mutex_;               ///< protects all below
+  libcamera::ControlList first_controls_;                ///< of the start
+  mutable RankedMutex<LockRank::camera_session> mutex_;  ///< protects all below
   bool is_running_ = false;
   std::map<unsigned, libcamera::ControlValue> pending_;  ///< for the next request
   std::map<unsigned, std::int64_t> values_;

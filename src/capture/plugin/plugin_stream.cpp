@@ -61,7 +61,7 @@ class HALYARD_LOCAL PluginStream::Lease {
 
 Status PluginStream::start(std::unique_ptr<PluginCamera> camera,
                            std::vector<PluginBuffer> buffers) {
-  const ForkLock lock(mutex_);
+  const RankedForkLock lock(mutex_);
   if (!lock) return fail(Errc::busy, "camera: another thread held it at fork()");
   ++run_;
   lent_ = 0;
@@ -81,7 +81,7 @@ void PluginStream::stop() noexcept {
   std::shared_ptr<const PluginCamera> ended;
   std::vector<Slot> slots;
   {
-    const ForkLock lock(mutex_);
+    const RankedForkLock lock(mutex_);
     if (!lock) return;
     ended = std::move(camera_);
     slots.swap(slots_);
@@ -93,7 +93,7 @@ void PluginStream::stop() noexcept {
 Result<std::optional<FilledBuffer>> PluginStream::take(bool is_joined) {
   HALYARD_TRY(const auto frame, camera_->take());
   if (!frame) return std::optional<FilledBuffer>();
-  const ForkLock lock(mutex_);
+  const RankedForkLock lock(mutex_);
   if (!lock) return fail(Errc::busy, "camera: another thread held it at fork()");
   if (frame->index >= slots_.size() || slots_[frame->index].is_taken)
     return fail(Errc::device, "camera plugin: gives a buffer that it does not have", "{}: {}",
@@ -104,7 +104,7 @@ Result<std::optional<FilledBuffer>> PluginStream::take(bool is_joined) {
 
 Status PluginStream::put_back(std::uint32_t index) {
   {
-    const ForkLock lock(mutex_);
+    const RankedForkLock lock(mutex_);
     if (!lock) return fail(Errc::busy, "camera: another thread held it at fork()");
     slots_[index].is_taken = false;
   }
@@ -112,7 +112,7 @@ Status PluginStream::put_back(std::uint32_t index) {
 }
 
 std::shared_ptr<void> PluginStream::lend(std::uint32_t index) {
-  const ForkLock lock(mutex_);
+  const RankedForkLock lock(mutex_);
   ++lent_;
   held_.fetch_add(1, std::memory_order_relaxed);
   slots_[index].is_lent = true;
@@ -121,7 +121,7 @@ std::shared_ptr<void> PluginStream::lend(std::uint32_t index) {
 
 void PluginStream::give_back(std::uint32_t index, std::uint64_t run) noexcept {
   if (is_forked()) return;
-  const ForkLock lock(mutex_);
+  const RankedForkLock lock(mutex_);
   if (!lock) return;
   held_.fetch_sub(1, std::memory_order_relaxed);
   if (camera_ == nullptr || run != run_) return;
@@ -133,7 +133,7 @@ void PluginStream::give_back(std::uint32_t index, std::uint64_t run) noexcept {
 }
 
 bool PluginStream::is_starved() const noexcept {
-  const ForkLock lock(mutex_);
+  const RankedForkLock lock(mutex_);
   return lock && !slots_.empty() && lent_ == slots_.size();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/local.h"
+#include "base/system/ranked_mutex.h"
 #include "capture/plugin/plugin_camera.h"
 #include "halyard/threads.h"
 
@@ -29,7 +30,7 @@ class HALYARD_LOCAL PluginStream : public std::enable_shared_from_this<PluginStr
   void stop() noexcept;
   /// Null while it does not run.
   std::shared_ptr<const PluginCamera> camera() const {
-    const ForkLock lock(mutex_);
+    const RankedForkLock lock(mutex_);
     return lock ? camera_ : nullptr;
   }
 
@@ -55,7 +56,8 @@ class HALYARD_LOCAL PluginStream : public std::enable_shared_from_this<PluginStr
   const std::uint32_t process_ = fork_generation();
   std::vector<Slot> slots_;
   std::atomic<std::uint32_t> held_{0};
-  mutable ForkMutex mutex_;  ///< protects all below, and the camera against its end
+  /// Protects all below, and the camera against its end.
+  mutable RankedForkMutex<LockRank::camera_plugin> mutex_;
   std::shared_ptr<const PluginCamera> camera_;
   std::uint64_t run_ = 0;   ///< counts starts
   std::uint32_t lent_ = 0;  ///< buffers of this run that images hold

@@ -30,7 +30,7 @@ class HALYARD_LOCAL CameraStream::Lease {
 
 Status CameraStream::start(std::unique_ptr<CameraDevice> device, const DriverFormat& format,
                            std::uint32_t buffers, bool must_map) {
-  const ForkLock lock(mutex_);
+  const RankedForkLock lock(mutex_);
   if (!lock) return fail(Errc::busy, "camera: another thread held it at fork()");
   device_ = std::move(device);
   ++run_;
@@ -232,7 +232,7 @@ Status CameraStream::make_missing_images() {
 }
 
 Tensor CameraStream::take_image(std::uint32_t index) {
-  const ForkLock lock(mutex_);
+  const RankedForkLock lock(mutex_);
   Slot& slot = slots_[index];
   slot.map = {};
   Tensor image = std::exchange(slot.image, {});
@@ -263,7 +263,7 @@ Status CameraStream::queue_all() {
 }
 
 Status CameraStream::restart() {
-  const ForkLock lock(mutex_);
+  const RankedForkLock lock(mutex_);
   if (!lock) return fail(Errc::busy, "camera: another thread held it at fork()");
   stop_streaming(*device_);
   for (std::uint32_t i = 0; i < slots_.size() && !is_read_by_driver_; ++i) {
@@ -282,7 +282,7 @@ void CameraStream::stop() noexcept {
   std::shared_ptr<const CameraDevice> ended;
   std::vector<Slot> slots;
   {
-    const ForkLock lock(mutex_);
+    const RankedForkLock lock(mutex_);
     if (!lock) return;
     ended = std::move(device_);
     slots.swap(slots_);
@@ -297,7 +297,7 @@ void CameraStream::stop() noexcept {
 
 Result<std::optional<FilledBuffer>> CameraStream::take() {
   if (fills_made_images()) {
-    const ForkLock lock(mutex_);
+    const RankedForkLock lock(mutex_);
     HALYARD_RETURN_IF_ERROR(make_missing_images());
   }
   HALYARD_TRY(auto filled, dequeue_buffer(*device_, memory_kind_, planes_));
@@ -325,14 +325,14 @@ Status CameraStream::submit(std::uint32_t index, std::span<const std::size_t> us
 }
 
 std::optional<std::uint32_t> CameraStream::free_index() const {
-  const ForkLock lock(mutex_);
+  const RankedForkLock lock(mutex_);
   for (std::uint32_t i = 0; lock && i < slots_.size(); ++i)
     if (!slots_[i].is_lent) return i;
   return std::nullopt;
 }
 
 std::shared_ptr<void> CameraStream::lend(std::uint32_t index) {
-  const ForkLock lock(mutex_);
+  const RankedForkLock lock(mutex_);
   ++lent_;
   held_.fetch_add(1, std::memory_order_relaxed);
   slots_[index].is_lent = true;
@@ -342,7 +342,7 @@ std::shared_ptr<void> CameraStream::lend(std::uint32_t index) {
 
 void CameraStream::give_back(std::uint32_t index, std::uint64_t run) noexcept {
   if (is_forked()) return;
-  const ForkLock lock(mutex_);
+  const RankedForkLock lock(mutex_);
   if (!lock) return;
   held_.fetch_sub(1, std::memory_order_relaxed);
   if (has_images()) is_held_[index] = false;
@@ -356,7 +356,7 @@ void CameraStream::give_back(std::uint32_t index, std::uint64_t run) noexcept {
 }
 
 bool CameraStream::is_starved() const noexcept {
-  const ForkLock lock(mutex_);
+  const RankedForkLock lock(mutex_);
   return lock && !slots_.empty() && lent_ == buffers_;
 }
 

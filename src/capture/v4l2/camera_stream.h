@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/local.h"
+#include "base/system/ranked_mutex.h"
 #include "capture/v4l2/camera_buffers.h"
 #include "capture/v4l2/camera_device.h"
 #include "capture/v4l2/camera_wait.h"
@@ -57,7 +58,7 @@ class HALYARD_LOCAL CameraStream : public std::enable_shared_from_this<CameraStr
   Status restart();
   /// Null while it does not run. Thread-safe.
   std::shared_ptr<const CameraDevice> device() const {
-    const ForkLock lock(mutex_);
+    const RankedForkLock lock(mutex_);
     return lock ? device_ : nullptr;
   }
   /// How many the driver has if no frame holds one.
@@ -135,7 +136,8 @@ class HALYARD_LOCAL CameraStream : public std::enable_shared_from_this<CameraStr
   std::vector<Slot> slots_;
   std::uint32_t buffers_ = 0;
   std::atomic<std::uint32_t> held_{0};
-  mutable ForkMutex mutex_;  ///< protects all below, and the device against its end
+  /// Protects all below, and the device against its end.
+  mutable RankedForkMutex<LockRank::camera_stream> mutex_;
   std::shared_ptr<const CameraDevice> device_;
   std::uint64_t run_ = 0;      ///< counts starts
   std::uint32_t lent_ = 0;     ///< buffers of this run that frames hold; images that are missing

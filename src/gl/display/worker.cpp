@@ -10,7 +10,9 @@
 #include <system_error>
 #include <utility>
 
+#include "base/ranked_condition.h"
 #include "base/system/fork.h"
+#include "base/system/ranked_mutex.h"
 #include "base/text/format_error.h"
 #include "base/text/log_format.h"
 #include "gl/display/library.h"
@@ -20,10 +22,10 @@ namespace {
 
 // Some drivers deadlock when two threads make or destroy contexts at once.
 struct Process {
-  std::mutex lifecycle;
+  RankedMutex<LockRank::gl_contexts> lifecycle;
   std::optional<std::vector<Display>> displays;  // guarded by `lifecycle`
 
-  std::mutex starting;
+  RankedMutex<LockRank::gl_start> starting;
   std::weak_ptr<Worker> worker;  // guarded by `starting`, as the next
   std::map<std::pair<bool, std::optional<GlDisplayKind>>, Error> refused;
 };
@@ -103,9 +105,9 @@ struct Worker::Queue {
     std::function<void()> posted;
   };
 
-  std::mutex mutex;
-  std::condition_variable filled;
-  std::condition_variable done;
+  RankedMutex<LockRank::leaf> mutex;
+  RankedCondition filled;
+  RankedCondition done;
   std::vector<Item> waiting = with_room();
   bool is_ending = false;
 
@@ -253,6 +255,7 @@ Worker::~Worker() {
   if (thread_.get_id() == std::this_thread::get_id()) {
     thread_.detach();
   } else {
+    may_lock<LockRank::gl_contexts>();
     thread_.join();
   }
 }
@@ -261,6 +264,7 @@ Status Worker::run(const std::function<Status()>& work) {
   if (!has_thread())
     return fail(Errc::device, "opengl: this process was forked after OpenGL was opened");
   if (thread_.get_id() == std::this_thread::get_id()) return Queue::guarded(work);
+  may_lock<LockRank::gl_contexts>();
   Queue::Call call{work, {}};
   if (!queue_->add({&call, {}})) return fail(Errc::device, "opengl: its thread has ended");
   std::unique_lock lock(queue_->mutex);

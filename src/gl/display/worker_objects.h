@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/system/fork.h"
+#include "base/system/ranked_mutex.h"
 #include "gl/display/worker.h"
 
 namespace halyard::gl {
@@ -17,7 +18,7 @@ namespace halyard::gl {
 template <class T>
 std::shared_ptr<T> shared_objects(const std::shared_ptr<Worker>& worker) {
   struct Known {
-    std::mutex mutex;
+    RankedMutex<LockRank::gl_objects> mutex;
     std::weak_ptr<T> objects;
   };
   static PerProcess<Known> process;

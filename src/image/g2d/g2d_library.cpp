@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/system/fork.h"
+#include "base/system/ranked_mutex.h"
 #include "base/system/shared_object.h"
 #include "base/text/format_error.h"
 
@@ -67,7 +68,7 @@ Status device_status(int result, const char* what) {
 }
 
 struct LoadedLibraries {
-  std::mutex mutex;
+  RankedMutex<LockRank::leaf> mutex;
   std::map<std::string, G2dLibrary> libraries;
 };
 

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "base/system/ranked_mutex.h"
 #include "halyard/threads.h"
 
 namespace halyard::image::g2d {
@@ -59,11 +60,11 @@ ReachedMemory find(const G2dDevice& device, const Buffer& buffer) noexcept {
 
 ReachedMemory reach(const std::shared_ptr<G2dDevice>& device, Buffer& buffer) noexcept {
   // Two threads must not replace each other's answer: an answer in use would be destroyed.
-  static ForkMutex finding;
+  static RankedForkMutex<LockRank::g2d_addresses> finding;
   const void* const owner = &device->library();
   const auto known = [&] { return static_cast<const AddressOfBuffer*>(buffer.attachment(owner)); };
   if (const auto* answer = known()) return answer->memory();
-  const ForkTakingLock lock(finding);
+  const RankedForkTakingLock lock(finding);
   if (const auto* answer = known()) return answer->memory();
   try {
     auto answer = std::make_unique<AddressOfBuffer>(device);

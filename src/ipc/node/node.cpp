@@ -20,6 +20,7 @@
 
 #include "base/best_effort.h"
 #include "base/system/random.h"
+#include "base/system/ranked_mutex.h"
 #include "base/text/format_error.h"
 #include "ipc/node/node_link.h"
 #include "ipc/node/node_socket.h"
@@ -37,7 +38,7 @@ std::size_t max_links() {
 }
 
 struct ThisNode {
-  std::mutex mutex;
+  RankedMutex<LockRank::this_node> mutex;
   std::weak_ptr<Node> node;
 };
 constinit PerProcess<ThisNode> this_node;
@@ -121,6 +122,7 @@ Node::~Node() {
   if (thread_.get_id() == std::this_thread::get_id()) {
     thread_.detach();
   } else {
+    may_lock<LockRank::node_calls>();
     thread_.join();
   }
 }

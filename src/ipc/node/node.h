@@ -24,6 +24,7 @@
 
 #include "base/local.h"
 #include "base/system/fork.h"
+#include "base/system/ranked_mutex.h"
 #include "base/system/socket_message.h"
 #include "halyard/result.h"
 #include "ipc/node/parcel.h"
@@ -134,12 +135,13 @@ class HALYARD_LOCAL Node {
   std::atomic<bool> stops_{false};
   std::atomic<bool> has_cleaned_{false};
   std::thread thread_;
-  std::set<NodeId> doubtful_;  ///< used by the thread: processes that may have ended
-  std::mutex mutex_;           ///< protects all below
+  std::set<NodeId> doubtful_;          ///< used by the thread: processes that may have ended
+  RankedMutex<LockRank::leaf> mutex_;  ///< protects all below
   std::multimap<std::string, std::shared_ptr<Service>> services_;
   std::map<int, std::shared_ptr<Link>> links_;        ///< all connections, by descriptor
   std::map<NodeId, std::shared_ptr<Link>> outgoing_;  ///< connections that this process asks on
-  std::mutex calls_mutex_;  ///< held while services run, except in ask_here()
+  /// Held while services run, except in ask_here().
+  RankedMutex<LockRank::node_calls> calls_mutex_;
 };
 
 }  // namespace halyard::ipc

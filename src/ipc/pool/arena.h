@@ -16,6 +16,7 @@
 
 #include "base/local.h"
 #include "base/system/mapped.h"
+#include "base/system/ranked_mutex.h"
 #include "halyard/fd.h"
 #include "halyard/result.h"
 #include "halyard/threads.h"
@@ -225,7 +226,7 @@ class HALYARD_LOCAL Arena {
   OwnMemory control_;
   OwnMemory memory_;
   std::unique_ptr<Slot[]> slots_;
-  mutable ShortLock mutex_;  ///< protects all below
+  mutable RankedMutex<LockRank::leaf, ShortLock> mutex_;  ///< protects all below
   Extents extents_;
   std::vector<std::uint32_t> free_slots_;
   std::vector<std::uint32_t> lent_;   ///< slots without references here that other processes borrow

@@ -12,6 +12,7 @@
 
 #include "base/local.h"
 #include "base/system/mapped.h"
+#include "base/system/ranked_mutex.h"
 #include "halyard/result.h"
 #include "ipc/node/node.h"
 #include "ipc/pool/arena.h"
@@ -107,7 +108,7 @@ class HALYARD_LOCAL BorrowedArena final : public SlotHome,
   OwnMemory words_;
   MappedMemory control_;
   MappedMemory memory_;
-  mutable ShortLock mutex_;  ///< protects all below
+  mutable RankedMutex<LockRank::borrowed_arena, ShortLock> mutex_;  ///< protects all below
   std::vector<std::uint32_t> counts_;
   std::uint32_t token_place_ = 0;  ///< of the token in the owner's list
 };

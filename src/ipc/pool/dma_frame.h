@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/local.h"
+#include "base/system/ranked_mutex.h"
 #include "halyard/buffer.h"
 #include "halyard/fd.h"
 #include "halyard/result.h"
@@ -71,7 +72,7 @@ class HALYARD_LOCAL SentBuffers {
     std::vector<std::shared_ptr<Buffer>> buffers;
   };
   std::atomic<std::size_t> count_{0};
-  mutable std::mutex mutex_;
+  mutable RankedMutex<LockRank::leaf> mutex_;
   std::vector<Entry> entries_;
 };
 

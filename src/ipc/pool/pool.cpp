@@ -9,6 +9,7 @@
 
 #include "base/system/fork.h"
 #include "base/system/random.h"
+#include "base/system/ranked_mutex.h"
 #include "base/text/format_error.h"
 #include "ipc/pool/borrowed_arena.h"
 #include "ipc/pool/pool_part.h"
@@ -25,9 +26,9 @@ struct TensorPool::State {
 namespace {
 
 struct Pools {
-  std::mutex mutex;
+  RankedMutex<LockRank::open_pools> mutex;
   std::map<std::uint32_t, std::weak_ptr<TensorPool>> pools;
-  std::mutex default_mutex;
+  RankedMutex<LockRank::default_pool> default_mutex;
   std::shared_ptr<TensorPool> default_pool;
 };
 constinit PerProcess<Pools> process_pools;

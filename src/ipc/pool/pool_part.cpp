@@ -9,6 +9,7 @@
 
 #include "base/best_effort.h"
 #include "base/system/random.h"
+#include "base/system/ranked_mutex.h"
 #include "base/text/format_error.h"
 #include "ipc/pool/borrowed_arena.h"
 
@@ -16,7 +17,7 @@ namespace halyard::ipc {
 namespace {
 
 struct Parts {
-  std::mutex mutex;
+  RankedMutex<LockRank::pool_parts> mutex;
   std::map<std::uint32_t, std::weak_ptr<PoolPart>> parts;
 };
 constinit PerProcess<Parts> process_parts;

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "base/local.h"
+#include "base/ranked_condition.h"
 #include "base/system/mapped.h"
+#include "base/system/ranked_mutex.h"
 #include "halyard/result.h"
 #include "ipc/node/node.h"
 #include "ipc/pool/arena.h"
@@ -106,8 +108,8 @@ class HALYARD_LOCAL PoolService final : public Service {
 
   std::unique_ptr<Arena> arena_;
   SentBuffers sent_buffers_;
-  mutable std::mutex mutex_;  ///< protects all below
-  std::condition_variable room_;
+  mutable RankedMutex<LockRank::pool_service> mutex_;  ///< protects all below
+  RankedCondition room_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;
   std::vector<std::unique_ptr<Borrower>> borrowers_;
   std::uint32_t waiters_ = 0;

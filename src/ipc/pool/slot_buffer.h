@@ -10,6 +10,7 @@
 #include <typeinfo>
 
 #include "base/local.h"
+#include "base/system/ranked_mutex.h"
 #include "halyard/buffer.h"
 #include "halyard/tensor.h"
 #include "halyard/tensor_descriptor.h"
@@ -43,7 +44,7 @@ class HALYARD_LOCAL BufferBlocks {
   void close() noexcept;
 
   std::uint32_t process_ = fork_generation();
-  ShortLock mutex_;  ///< protects all below
+  RankedMutex<LockRank::leaf, ShortLock> mutex_;  ///< protects all below
   Spare* spare_ = nullptr;
   std::uint32_t spares_ = 0;
   std::uint32_t taken_ = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/system/fork.h"
+#include "base/system/ranked_mutex.h"
 
 namespace halyard::ipc {
 namespace {
@@ -28,7 +29,7 @@ struct Remaining {
   }
 };
 struct AllRemaining {
-  std::mutex mutex;
+  RankedMutex<LockRank::remaining_frames> mutex;
   std::vector<Remaining> list;
 };
 constinit PerProcess<AllRemaining> all_remaining;

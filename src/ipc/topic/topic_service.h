@@ -12,6 +12,7 @@
 
 #include "base/local.h"
 #include "base/system/mapped.h"
+#include "base/system/ranked_mutex.h"
 #include "halyard/result.h"
 #include "ipc/node/node.h"
 #include "ipc/pool/borrowed_arena.h"
@@ -128,7 +129,7 @@ class HALYARD_LOCAL TopicService final : public Service {
   std::weak_ptr<Node> node_;
   Own own_;
   std::atomic<std::uint64_t> version_{1};
-  mutable std::mutex mutex_;
+  mutable RankedMutex<LockRank::leaf> mutex_;
   std::vector<std::shared_ptr<PeerEndpoint>> peers_;
   std::vector<std::shared_ptr<BorrowedArena>> arenas_;
   std::vector<PassedBuffer> buffers_;

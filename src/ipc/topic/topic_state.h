@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/local.h"
+#include "base/system/ranked_mutex.h"
 #include "halyard/topic.h"
 #include "ipc/node/short_lock.h"
 #include "ipc/pool/borrowed_arena.h"
@@ -43,7 +44,8 @@ struct HALYARD_LOCAL TopicEndpoint::State {
 
   // A camera frame that passes through the caches evicts everything else. So the data that each
   // message needs lies together, in the order of its use, and some of it is a second copy.
-  alignas(64) ipc::ShortLock send_mutex;  // protects the fields below that change
+  // Protects the fields below that change.
+  alignas(64) RankedMutex<LockRank::topic_send, ipc::ShortLock> send_mutex;
   bool publishes = false;
   bool has_frame = false;
   bool may_have_no_room = false;  // Overflow other than drop_oldest
@@ -68,7 +70,8 @@ struct HALYARD_LOCAL TopicEndpoint::State {
   std::set<std::pair<std::uint64_t, ipc::NodeId>>
       passed;  // ids of buffers, and the processes they were passed to
 
-  alignas(64) ipc::ShortLock receive_mutex;  // protects the fields below
+  // Protects the fields below.
+  alignas(64) RankedMutex<LockRank::topic_receive, ipc::ShortLock> receive_mutex;
   Known receive_known;
   ipc::FrameHead received_head;
   std::size_t next_peer = 0;
@@ -82,10 +85,10 @@ struct HALYARD_LOCAL TopicEndpoint::State {
   std::vector<ipc::NodeId> gone_before;  // the last of those that were released
   std::atomic<bool> fd_is_used{false};
 
-  std::mutex pool_mutex;
+  RankedMutex<LockRank::topic_pool> pool_mutex;
   std::shared_ptr<TensorPool> pool;
 
-  std::mutex stats_mutex;
+  RankedMutex<LockRank::leaf> stats_mutex;
   std::uint64_t copied_bytes = 0;
   std::uint64_t corrupt = 0;
   Error last_error;

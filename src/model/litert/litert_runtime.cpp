@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/system/fork.h"
+#include "base/system/ranked_mutex.h"
 #include "base/text/format_error.h"
 #include "halyard/quantization.h"
 #include "model/litert/litert_api.h"
@@ -38,7 +39,7 @@ class LiteRtSession final : public RuntimeSession {
 
  private:
   std::shared_ptr<const LiteFile> file_;
-  std::mutex mutex_;
+  RankedMutex<LockRank::leaf> mutex_;
   std::unique_ptr<RuntimeRequest> first_;
 };
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/system/fork.h"
+#include "base/system/ranked_mutex.h"
 #include "halyard/version.h"
 #include "model/openvino/failure.h"
 #include "model/openvino/ports.h"
@@ -81,7 +82,7 @@ std::shared_ptr<ov::Model> read_model(const std::string& path, FileKind kind) {
   const char* framework = kind == FileKind::tflite ? "tflite"
                           : kind == FileKind::ir   ? "ir"
                                                    : "onnx";
-  static std::mutex mutex;  // the manager loads plugins and is not thread-safe
+  static RankedMutex<LockRank::leaf> mutex;  // the manager loads plugins and is not thread-safe
   static auto* manager = new ov::frontend::FrontEndManager;
   const std::lock_guard lock(mutex);
   const auto frontend = manager->load_by_framework(framework);

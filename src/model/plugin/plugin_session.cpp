@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/system/ranked_mutex.h"
 #include "base/text/format_error.h"
 #include "model/one_line.h"
 
@@ -101,7 +102,7 @@ class PluginSession final : public RuntimeSession {
 
  private:
   std::shared_ptr<PluginModel> model_;
-  std::mutex mutex_;
+  RankedMutex<LockRank::engine_calls> mutex_;
 };
 
 Errc code_of_result(int result) noexcept {

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/ranked_condition.h"
+#include "base/system/ranked_mutex.h"
 #include "halyard/model.h"
 #include "halyard/result.h"
 #include "halyard/tensor.h"
@@ -65,8 +67,8 @@ class Flight {
   std::unique_ptr<RuntimeRequest> request_;
   bool is_asynchronous_;
   std::thread worker_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  RankedMutex<LockRank::leaf> mutex_;
+  RankedCondition changed_;
   State state_ = State::idle;
   bool is_native_ = false;  ///< the run was begun by the runtime
   bool stops_ = false;

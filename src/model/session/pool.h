@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/local.h"
+#include "base/system/ranked_mutex.h"
 #include "halyard/result.h"
 #include "halyard/tensor.h"
 #include "halyard/threads.h"
@@ -43,7 +44,7 @@ class Pool {
   std::vector<TensorSpec> outputs_;
   std::vector<std::optional<Tensor>> own_inputs_;
   std::size_t limit_;
-  std::mutex mutex_;
+  RankedMutex<LockRank::leaf> mutex_;
   std::vector<std::unique_ptr<Flight>> idle_;
   std::size_t made_ = 0;  ///< idle_ has capacity for all of them, so a return cannot fail
 };

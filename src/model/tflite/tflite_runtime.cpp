@@ -10,6 +10,7 @@
 
 #include "base/copy_count.h"
 #include "base/system/fork.h"
+#include "base/system/ranked_mutex.h"
 #include "base/text/format_error.h"
 #include "model/tflite/element_types.h"
 #include "model/tflite/prepared_network.h"
@@ -112,7 +113,7 @@ class TfliteSession final : public RuntimeSession {
   std::size_t batch_;
   bool has_own_buffers_;
   std::vector<PortMemory> own_inputs_;
-  std::mutex mutex_;
+  RankedMutex<LockRank::leaf> mutex_;
   std::unique_ptr<PreparedNetwork> first_;  ///< for the first request
 };
 

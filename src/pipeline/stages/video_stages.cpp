@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/system/ranked_mutex.h"
 #include "halyard/capture.h"
 #include "halyard/image.h"
 #include "halyard/pipeline_stages.h"
@@ -68,7 +69,7 @@ class Video {
   double rate_;
   Recycler recycler_;
   pipeline::LaneMemory<Encoding> encodings_;
-  std::mutex mutex_;
+  RankedMutex<LockRank::leaf> mutex_;
   std::optional<Size> size_;
   std::optional<VideoWriter> writer_;
 };

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "base/system/futex.h"
+#include "base/system/ranked_mutex.h"
 #include "base/system/thread_number.h"
 #include "base/text/format_error.h"
 
@@ -67,7 +68,7 @@ class BufferAccess::Turn {
 
  private:
   BufferAccess& access_;
-  ForkTakingLock lock_;
+  RankedForkTakingLock<LockRank::buffer_access> lock_;
 };
 
 std::string BufferAccess::name() const {
@@ -190,7 +191,7 @@ void BufferAccess::end(Operation& operation, OperationState state, std::int32_t 
 }
 
 void BufferAccess::look_at_fence() noexcept {
-  const ForkTakingLock guard(mutex_);
+  const RankedForkTakingLock guard(mutex_);
   if (operation_.state != OperationState::pending || !operation_.fence) return;
   const int fd = operation_.fence->get();
   if (!is_signalled(fd)) return;
@@ -374,7 +375,7 @@ Result<OperationStatus> BufferAccess::status(std::chrono::nanoseconds timeout) {
   for (;;) {
     Obstacle obstacle;
     {
-      const ForkTakingLock guard(mutex_);
+      const RankedForkTakingLock guard(mutex_);
       const Operation& last = operation_;
       const bool is_pending = last.state == OperationState::pending;
       if (!is_pending || timeout.count() == 0) {

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "base/system/ranked_mutex.h"
 #include "base/system/socket_message.h"
 #include "halyard/negotiated_buffer.h"
 
@@ -119,7 +120,7 @@ class BufferAccess {
   CpuPolicy policy_;
   std::string party_;
   std::atomic<std::uint64_t> word_{0};
-  ForkMutex mutex_;
+  RankedForkMutex<LockRank::buffer_access> mutex_;
   // The mutex protects all below.
   std::uint32_t generation_ = fork_generation();
   std::array<Holder, max_holders> holders_;

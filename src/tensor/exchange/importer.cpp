@@ -7,6 +7,7 @@
 
 #include "base/local.h"
 #include "base/system/fork.h"
+#include "base/system/ranked_mutex.h"
 #include "base/text/format_error.h"
 #include "halyard/import.h"
 #include "halyard/threads.h"
@@ -41,7 +42,8 @@ struct HALYARD_LOCAL Importer::Table {
     std::uint64_t id = 0;
   };
 
-  mutable ForkMutex mutex;  // lost after fork(): known buffers are not found again, all else works
+  // Lost after fork(): known buffers are not found again, all else works.
+  mutable RankedForkMutex<LockRank::importer> mutex;
   std::unordered_map<ObjectKey, Entry, ObjectHash> entries;
 
   class Membership;
@@ -59,7 +61,7 @@ class Importer::Table::Membership final : public Attachment {
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
   ~Membership() override {
-    const ForkLock lock(table_->mutex);
+    const RankedForkLock lock(table_->mutex);
     if (!lock) return;
     const auto it = table_->entries.find(key_);
     // A buffer that was imported while this one was being destroyed owns the entry by now.
@@ -95,7 +97,7 @@ Result<std::shared_ptr<Buffer>> Importer::Table::find_or_adopt(const std::shared
   std::shared_ptr<Buffer> known;
   std::shared_ptr<Buffer> fresh;
   const ObjectKey key{memory.identity, memory.writable};
-  const ForkLock lock(table->mutex);
+  const RankedForkLock lock(table->mutex);
   if (!lock) return adopt(std::move(fd), memory);
   const auto it = table->entries.find(key);
   if (it != table->entries.end()) known = it->second.buffer.lock();
@@ -116,7 +118,7 @@ Importer& Importer::shared() {
 }
 
 std::size_t Importer::size() const {
-  const ForkLock lock(table_->mutex);
+  const RankedForkLock lock(table_->mutex);
   return lock ? table_->entries.size() : 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/system/ranked_mutex.h"
 #include "base/text/format_error.h"
 #include "base/text/log_format.h"
 #include "halyard/enumerators.h"
@@ -132,6 +133,7 @@ struct Buffer::Attached {
   // Destructors of attachments may call back, so they run after the lock is released.
   Attached* released = nullptr;
   {
+    const HeldRank<LockRank::leaf> rank;
     const ForkTakingLock lock(attachments_mutex_);
     released = std::exchange(attached_, nullptr);
   }
@@ -142,6 +144,7 @@ struct Buffer::Attached {
 }
 
 Attachment* Buffer::attachment(const void* owner) const {
+  const HeldRank<LockRank::leaf> rank;
   const ForkTakingLock lock(attachments_mutex_);
   for (const Attached* at = attached_; at != nullptr; at = at->next)
     if (at->owner == owner) return at->value.get();
@@ -151,6 +154,7 @@ Attachment* Buffer::attachment(const void* owner) const {
 void Buffer::attach(const void* owner, std::unique_ptr<Attachment> value) {
   // The replaced attachment is destroyed outside the lock: its destructor may call back.
   auto fresh = std::make_unique<Attached>(Attached{owner, nullptr, nullptr});
+  const HeldRank<LockRank::leaf> rank;
   const ForkTakingLock lock(attachments_mutex_);
   for (Attached* at = attached_; at != nullptr; at = at->next) {
     if (at->owner == owner) {
@@ -165,6 +169,7 @@ void Buffer::attach(const void* owner, std::unique_ptr<Attachment> value) {
 
 void Buffer::detach(const void* owner) {
   std::unique_ptr<Attached> removed;
+  const HeldRank<LockRank::leaf> rank;
   const ForkTakingLock lock(attachments_mutex_);
   for (Attached** link = &attached_; *link != nullptr; link = &(*link)->next) {
     if ((*link)->owner != owner) continue;

@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/runtime/cuda_runtime.h"
+#include "base/system/ranked_mutex.h"
 #include "base/text/format_error.h"
 #include "halyard/threads.h"
 #include "halyard/trace.h"
@@ -36,7 +37,7 @@ class DeviceSlots final : public Attachment {
     const DeviceKind device = attachment->device();
     std::unique_ptr<DeviceAttachment>
         replaced;  // destroyed after the lock is released: it may call back
-    const ForkTakingLock lock(mutex_);
+    const RankedForkTakingLock lock(mutex_);
     Slot* const slot = find(device);
     if (slot == nullptr) return add(std::move(attachment));
     if (slot->mapped) return busy(device);
@@ -46,18 +47,18 @@ class DeviceSlots final : public Attachment {
 
   // Keeps the attachment that is there, if another thread was faster.
   Status offer(std::unique_ptr<DeviceAttachment> attachment) {
-    const ForkTakingLock lock(mutex_);
+    const RankedForkTakingLock lock(mutex_);
     if (find(attachment->device()) != nullptr) return {};
     return add(std::move(attachment));
   }
 
   bool has(DeviceKind device) {
-    const ForkTakingLock lock(mutex_);
+    const RankedForkTakingLock lock(mutex_);
     return find(device) != nullptr;
   }
 
   Result<DeviceAttachment*> take(DeviceKind device) {
-    const ForkTakingLock lock(mutex_);
+    const RankedForkTakingLock lock(mutex_);
     Slot* slot = find(device);
     HALYARD_ASSERT(slot != nullptr);
     if (slot->mapped) return busy(device);
@@ -67,12 +68,12 @@ class DeviceSlots final : public Attachment {
 
   // The attachment of a device that take() has returned. An attachment is never removed.
   DeviceAttachment* taken(DeviceKind device) {
-    const ForkTakingLock lock(mutex_);
+    const RankedForkTakingLock lock(mutex_);
     return find(device)->attachment.get();
   }
 
   void give_back(DeviceKind device) {
-    const ForkTakingLock lock(mutex_);
+    const RankedForkTakingLock lock(mutex_);
     find(device)->mapped = false;
   }
 
@@ -95,7 +96,7 @@ class DeviceSlots final : public Attachment {
     return nullptr;
   }
 
-  ForkMutex mutex_;
+  RankedForkMutex<LockRank::leaf> mutex_;
   std::array<Slot, 4> slots_{};
 };
 
@@ -107,8 +108,9 @@ DeviceSlots* slots_of(const Buffer& buffer) {
 }
 
 DeviceSlots& make_slots(Buffer& buffer) {
-  static ForkMutex mutex;  // two threads that attach at the same time must get the same slots
-  const ForkTakingLock lock(mutex);
+  // Two threads that attach at the same time must get the same slots.
+  static RankedForkMutex<LockRank::device_slots> mutex;
+  const RankedForkTakingLock lock(mutex);
   if (DeviceSlots* slots = slots_of(buffer)) return *slots;
   auto made = std::make_unique<DeviceSlots>();
   DeviceSlots& slots = *made;
@@ -137,6 +139,7 @@ DeviceThreadBuffer::DeviceThreadBuffer(std::size_t size_bytes, Memory memory,
     : Buffer(size_bytes, memory), thread_(std::move(thread)) {}
 
 Status DeviceThreadBuffer::hold(bool alone) {
+  const HeldRank<LockRank::device_buffer> rank;
   const ForkTakingLock lock(mutex_);
   if (maps_ > 0) {
     return fail(Errc::busy, "device: the CPU has the buffer mapped", "buffer {}", id());
@@ -158,12 +161,14 @@ Status DeviceThreadBuffer::hold_alone() {
 }
 
 void DeviceThreadBuffer::release_from_device() noexcept {
+  const HeldRank<LockRank::device_buffer> rank;
   const ForkTakingLock lock(mutex_);
   --device_holds_;
   held_alone_ = false;
 }
 
 Result<std::span<std::byte>> DeviceThreadBuffer::share_or_map(Access access) {
+  const HeldRank<LockRank::device_buffer> rank;
   const ForkTakingLock lock(mutex_);
   // A request that the thread took before it ended may still run.
   if (lost_) return fail(Errc::device, "device: its thread has ended", "buffer {}", id());
@@ -182,6 +187,7 @@ Result<std::span<std::byte>> DeviceThreadBuffer::share_or_map(Access access) {
 }
 
 void DeviceThreadBuffer::unshare(bool on_thread) noexcept {
+  const HeldRank<LockRank::device_buffer> rank;
   const ForkTakingLock lock(mutex_);
   lost_ = lost_ || !on_thread;
   if (--maps_ > 0) return;

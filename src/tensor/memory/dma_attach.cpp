@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "base/system/ranked_mutex.h"
 #include "halyard/threads.h"
 #include "tensor/memory/dma_node.h"
 
@@ -32,14 +33,14 @@ struct DmaAttach::Node {
   std::string path;
   Fd fd;
   std::uint32_t generation = fork_generation();
-  ForkMutex mutex{};
+  RankedForkMutex<LockRank::leaf> mutex{};
   std::map<std::uint32_t, std::size_t> users{};  ///< count of users by handle
 
   Node(std::string name, Fd opened) : path(std::move(name)), fd(std::move(opened)) {}
 
   /// Returns the handle, or 0 if the driver declines. The driver has one handle for each DMA-BUF.
   std::uint32_t attach(int dma_buf) {
-    const ForkLock lock(mutex);
+    const RankedForkLock lock(mutex);
     PrimeHandle request = {0, 0, dma_buf};
     if (!lock || ::ioctl(fd.get(), prime_fd_to_handle, &request) != 0) return 0;
     ++users[request.handle];
@@ -48,7 +49,7 @@ struct DmaAttach::Node {
   void detach(std::uint32_t handle) noexcept {
     // A child of fork() has its parent's handles, which the parent still uses.
     if (generation != fork_generation()) return;
-    const ForkLock lock(mutex);
+    const RankedForkLock lock(mutex);
     const auto found = users.find(handle);
     if (!lock || found == users.end() || --found->second != 0) return;
     users.erase(found);
@@ -58,9 +59,9 @@ struct DmaAttach::Node {
   }
 
   static std::shared_ptr<Node> open(const std::string& path) {
-    static ForkMutex mutex;
+    static RankedForkMutex<LockRank::leaf> mutex;
     static constinit std::weak_ptr<Node> last;
-    const ForkLock lock(mutex);
+    const RankedForkLock lock(mutex);
     auto node = lock ? last.lock() : nullptr;
     if (node && node->path == path && node->generation == fork_generation()) return node;
     auto fd = open_node(path);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/local.h"
+#include "base/system/ranked_mutex.h"
 #include "halyard/threads.h"
 #include "halyard/trace.h"
 #include "tensor/image_storage.h"
@@ -66,7 +67,7 @@ struct HALYARD_LOCAL Recycler::State {
   Entries* longest_idle();
 
   const RecyclerOptions options;
-  mutable ForkMutex mutex;  // lost after fork(): each buffer is then a new one
+  mutable RankedForkMutex<LockRank::leaf> mutex;  // lost after fork(): each buffer is a new one
   std::unordered_map<RecycleKey, Entries, KeyHash> kept;
   std::uint64_t clock = 0;  // counts checks of the entries
   std::size_t kept_bytes = 0;
@@ -162,7 +163,7 @@ Result<std::shared_ptr<Buffer>> Recycler::allocate(std::size_t size_bytes, Memor
   const RecycleKey key{size_bytes, memory};
   Entries released;
   {
-    const ForkLock lock(state_->mutex);
+    const RankedForkLock lock(state_->mutex);
     if (!lock) return halyard::allocate(size_bytes, memory);
     auto buffer = state_->take(key);
     if (state_->is_over_limit()) state_->evict_beyond(state_->options.max_idle_bytes, released);
@@ -173,7 +174,7 @@ Result<std::shared_ptr<Buffer>> Recycler::allocate(std::size_t size_bytes, Memor
     }
   }
   HALYARD_TRY(auto buffer, halyard::allocate(size_bytes, memory));
-  const ForkLock lock(state_->mutex);
+  const RankedForkLock lock(state_->mutex);
   if (!lock) return buffer;
   ++state_->fresh;
   // Buffers without bytes would never count towards the limit.
@@ -203,7 +204,7 @@ Result<Tensor> Recycler::copy(const Tensor& from, Memory memory) {
 }
 
 Recycler::Stats Recycler::stats() const {
-  const ForkLock lock(state_->mutex);
+  const RankedForkLock lock(state_->mutex);
   if (!lock) return {};
   Stats stats{state_->fresh, state_->recycled, 0, 0};
   for (const auto& [key, entries] : state_->kept) {
@@ -218,7 +219,7 @@ Recycler::Stats Recycler::stats() const {
 
 void Recycler::trim() {
   Entries released;
-  const ForkLock lock(state_->mutex);
+  const RankedForkLock lock(state_->mutex);
   if (lock) state_->evict_beyond(0, released);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "base/system/ranked_mutex.h"
 #include "base/system/thread_number.h"
 #include "base/text/format_error.h"
 #include "halyard/threads.h"
@@ -81,6 +82,7 @@ Result<WriteClaim*> Buffer::claim(std::span<const ByteRegion> regions) {
   }
   const std::uint64_t self = this_thread_number();
   const std::uint32_t process = fork_generation();
+  const HeldRank<LockRank::leaf> rank;
   const ForkTakingLock lock(claims_mutex_);
   WriteClaim* free = nullptr;
   std::unique_ptr<WriteClaim>* end = &claims_;
