@@ -9,6 +9,7 @@
 
 #include "base/best_effort.h"
 #include "base/system/random.h"
+#include "base/system/ranked_mutex.h"
 #include "base/text/format_error.h"
 #include "ipc/pool/loans.h"
 
@@ -19,7 +20,7 @@ constexpr std::uint64_t min_slot_alignment = 64;
 constexpr std::uint32_t max_peer_slots = 1U << 20U;
 
 struct Known {
-  std::mutex mutex;
+  RankedMutex<LockRank::leaf> mutex;
   std::map<std::uint64_t, std::weak_ptr<BorrowedArena>> arenas;
 };
 constinit PerProcess<Known> known;
@@ -47,20 +48,22 @@ Result<MappedMemory> map_peer_memory(const Fd& fd, std::size_t min_bytes) {
 std::shared_ptr<BorrowedArena> BorrowedArena::known_as(const NodeId& owner,
                                                        std::uint64_t arena_id) {
   Known& table = known.get();
+  std::shared_ptr<BorrowedArena> found;  // if it is the last owner, the destructor needs the lock
   const std::lock_guard lock(table.mutex);
   const auto place = table.arenas.find(arena_id);
   if (place == table.arenas.end()) return nullptr;
-  auto found = place->second.lock();
+  found = place->second.lock();
   return found && found->identity().node == owner ? found : nullptr;
 }
 
 // Another thread may have been faster; then its arena is kept.
 std::shared_ptr<BorrowedArena> BorrowedArena::remember(std::shared_ptr<BorrowedArena> fresh) {
   Known& table = known.get();
+  std::shared_ptr<BorrowedArena> first;  // as above
   const std::lock_guard lock(table.mutex);
   auto& place = table.arenas[fresh->identity().arena_id];
-  if (auto first = place.lock(); first && first->identity().node == fresh->identity().node)
-    return first;
+  first = place.lock();
+  if (first && first->identity().node == fresh->identity().node) return first;
   place = fresh;
   return fresh;
 }
