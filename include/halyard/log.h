@@ -20,7 +20,7 @@ std::string_view to_string(LogLevel level) noexcept;
 
 /// Receives every message at or above the current level in importance; `target` is the layer
 /// ("codec", "image"). Called from any thread, never from two at once. Messages that the sink
-/// itself logs are dropped.
+/// itself logs are dropped. The library may hold locks then: call nothing else of it that locks.
 using LogSink = std::function<void(LogLevel level, std::string_view target, std::string_view text)>;
 
 /// Installs the sink; an empty one silences the library again. Returns the previous sink. If

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "base/system/mapped.h"
+#include "base/system/ranked_mutex.h"
 #include "base/text/format_error.h"
 #include "base/text/log_format.h"
 #include "halyard/dmabuf.h"
@@ -34,7 +35,7 @@ class DmaBuffer final : public Buffer {
   Fd fd_;
   DmaAttach attach_;
   /// Held during the SYNC calls too: a thread that joins a map must find its START done.
-  ForkMutex mutex_;
+  RankedForkMutex<LockRank::leaf> mutex_;
   MappedMemory mapped_;  ///< from the first map on
   DmaSync sync_;
   std::atomic<int> end_errno_{
@@ -43,7 +44,7 @@ class DmaBuffer final : public Buffer {
 };
 
 Result<std::span<std::byte>> DmaBuffer::begin_access(Access access) {
-  const ForkLock lock(mutex_);
+  const RankedForkLock lock(mutex_);
   if (!lock)
     return fail(Errc::busy, "buffer: was locked by another thread when this process was forked");
   if (!mapped_.bytes().empty()) {
@@ -58,9 +59,12 @@ Result<std::span<std::byte>> DmaBuffer::begin_access(Access access) {
 }
 
 void DmaBuffer::end_access(Access access) noexcept {
-  const ForkLock lock(mutex_);
-  if (!lock) return;
-  const auto ended = sync_.end(fd_.get(), access);
+  Status ended;
+  {
+    const RankedForkLock lock(mutex_);
+    if (!lock) return;
+    ended = sync_.end(fd_.get(), access);
+  }
   if (ended) return;
   const int os_errno = ended.error().os_errno;
   end_errno_.store(os_errno != 0 ? os_errno : EIO, std::memory_order_release);

@@ -288,6 +288,19 @@ TEST_F(DmaSyncTest, a_failed_end_is_logged_once_per_buffer) {
   EXPECT_EQ(fake_.take_calls(), "START|READ END|READ") << "the count is right again";
 }
 
+TEST_F(DmaSyncTest, a_sink_that_hears_of_a_failed_end_may_map_the_buffer) {
+  std::size_t seen = 0;
+  set_log_sink([&](LogLevel, std::string_view, std::string_view) {
+    seen = map(Access::read).bytes().size();
+  });
+  {
+    const auto reader = map(Access::read);
+    fake_.fail_next({EIO});
+  }
+  set_log_sink({});
+  EXPECT_EQ(seen, 8192U);
+}
+
 // The mapping.
 
 TEST_F(DmaSyncTest, the_memory_is_mapped_at_the_first_map_and_once) {
