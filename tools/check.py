@@ -19,7 +19,8 @@ from pathlib import Path
 
 from check_calls import rule_calls  # noqa: F401  registered with the others
 from check_folders import PIECE, SCOPE, quiet, rule_folders, rule_pairs  # noqa: F401  the same
-from check_moves import rule_moves  # noqa: F401  registered with the others
+from check_locks import rule_locks  # noqa: F401  registered with the others
+from check_moves import rule_moves  # noqa: F401  the same
 from check_words import rule_names, rule_words  # noqa: F401  the same
 from check_tables import (ADAPTERS, C_HEADERS, COMPAT_HEADERS, HOMES, LAYERS, PRINTER, PRINTS,
                           PRIVATE_EXCEPTIONS, PUBLIC_HEADERS, PUBLIC_ONLY, SYSTEM, TO_COME,

@@ -333,6 +333,40 @@ class Seeded(unittest.TestCase):
             self.write("src/track/other.cpp", defined)))
         self.assertNotIn("right", self.run_check("pairs")[1])
 
+    # locks
+    def test_a_mutex_without_a_rank(self):
+        for code in ("std::mutex mutex_;", "mutable std::shared_mutex mutex_;",
+                     "std::condition_variable changed_;", "ForkMutex mutex_;",
+                     "const ForkLock lock(mutex_);"):
+            with self.subTest(code):
+                self.expect_source("locks", HEAD + code + "\n", named="src/tensor/seeded.cpp:3")
+                (self.tree / "src/tensor/seeded.cpp").unlink()
+
+    def test_a_mutex_that_the_page_does_not_list(self):
+        self.expect_source("locks", HEAD + "RankedMutex<LockRank::leaf> mutex_;\n")
+
+    def test_a_rank_for_a_time_that_the_page_does_not_list(self):
+        self.expect_source("locks", HEAD + "const HeldRank<LockRank::leaf> rank;\n"
+                           "const ForkLock lock(mutex_);\n")
+
+    def test_a_mutex_that_is_only_on_the_page(self):
+        self.expect("locks", "src/base/log.cpp has no such anchor", lambda: self.replace(
+            "docs/threads.md", "| `log_sink` |", "| `leaf` | `src/base/log.cpp` `anchor` |\n"
+            "| `log_sink` |"))
+
+    def test_a_mutex_with_another_rank_on_the_page(self):
+        self.expect("locks", "no row of mutex with rank log_sink", lambda: self.replace(
+            "docs/threads.md", "| `log_sink` |", "| `leaf` |"))
+
+    def test_a_rank_that_the_page_does_not_list(self):
+        self.expect("locks", "the ranks differ: anchor is leaf", lambda: self.replace(
+            "src/base/system/ranked_mutex.h", "  leaf,\n", "  anchor,\n  leaf,\n"))
+
+    def test_ranks_that_the_page_lists_in_another_order(self):
+        self.expect("locks", "the ranks differ: topic_send is topic_receive", lambda: (
+            self.replace("docs/threads.md", "2. `topic_send`", "2. `topic_receive`"),
+            self.replace("docs/threads.md", "3. `topic_receive`", "3. `topic_send`")))
+
     # names
     def test_a_private_type_with_the_name_of_a_public_one(self):
         self.expect_source("names", HEAD + "struct Tensor final {\n};\n", "src/track/seeded.cpp")
