@@ -20,10 +20,6 @@ LAYER ?= decode
 SEED ?= 1
 COUNT ?= 30
 
-# Suites that run under ThreadSanitizer: those that start threads of the library, and those with a
-# decoder that several threads use. Only test files that use threads are built
-# (tests/CMakeLists.txt). FFmpeg and the engine are not instrumented.
-TSAN_SUITES := base tensor gl ipc image decode pipeline serve
 # Suites that do not run under AddressSanitizer: install and style checks run no code of ours, and
 # the oracles compare results of code that other suites run.
 ASAN_SKIP := check|package|oracle
@@ -158,13 +154,13 @@ mutants: ## Put COUNT faults, chosen by SEED, into src/LAYER and print those tha
 
 # Runs without address randomisation if it can be disabled: on kernels with more random bits than
 # ThreadSanitizer supports, its shadow memory does not fit.
-tsan: ## Run the threaded suites under ThreadSanitizer
+# tests/CMakeLists.txt lists the tests that use threads.
+tsan: ## Run the tests that use threads under ThreadSanitizer
 	@scripts/install-deps.sh test
 	@cmake --preset tsan -DHALYARD_TESTS=ON $(FLAGS)
-	@cmake --build build-tsan -j $(JOBS) --target $(TSAN_SUITES:%=halyard_test_%)
+	@cmake --build build-tsan -j $(JOBS) --target halyard_thread_tests
 	@fixed=$$(setarch -R true 2>/dev/null && echo setarch -R || true); \
-	  JOBS=$(JOBS) $$fixed scripts/run-tests.py build-tsan \
-	  -L '^($(subst $() ,|,$(TSAN_SUITES)))$$'
+	  JOBS=$(JOBS) $$fixed scripts/run-tests.py build-tsan -L '^thread$$'
 
 # Checks results, not speed: the emulator's timings are not valid.
 aarch64: ## Cross-build for Linux aarch64 and run suites of it in an emulator
