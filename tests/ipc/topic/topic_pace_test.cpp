@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "ipc/helpers.h"
+#include "support/sanitized.h"
 #include "topics.h"
 
 namespace halyard {
@@ -261,7 +262,7 @@ TEST_F(Topics, send_without_a_look_at_the_pages_of_a_frame) {
       EXPECT_EQ(TensorHandle::of(got)->data_slice()->front(), std::byte(i));
     }
   });
-  EXPECT_LT(faults, 500);
+  EXPECT_LT(faults, test::is_sanitized ? 1000 : 500) << "a sanitizer touches pages of its own";
 }
 
 }  // namespace
