@@ -5,8 +5,9 @@
 output of failed cases. A case that ends the process, or takes longer than the limit, fails, and the
 cases after it run in a new process.
 
-    run-cases.py --name LAYER --part 1/4 --record FILE [--limit SECONDS] -- PROGRAM...
+    run-cases.py --name LAYER --part 1/4 --record FILE [--limit SECONDS] [--each] -- PROGRAM...
 
+--each starts a process for each case.
 A case is called LAYER.Suite.case. HALYARD_CASES and HALYARD_CASES_NOT, two regular expressions,
 choose by that name.
 """
@@ -102,6 +103,7 @@ def main():
     parser.add_argument("--part", required=True)
     parser.add_argument("--record", required=True, type=Path)
     parser.add_argument("--limit", type=float, default=300)
+    parser.add_argument("--each", action="store_true")
     parser.add_argument("program", nargs="+")
     given = parser.parse_args()
     part, parts = map(int, given.part.split("/"))
@@ -113,7 +115,8 @@ def main():
     results = {name: ("disabled", 0.0, "") for name in names if is_disabled(name)}
     with tempfile.TemporaryDirectory() as folder:
         while todo := [name for name in names if name not in results]:
-            results.update(run(given.program, todo, given.limit, Path(folder)))
+            results.update(run(given.program, todo[:1] if given.each else todo, given.limit,
+                               Path(folder)))
     given.record.parent.mkdir(parents=True, exist_ok=True)
     given.record.write_text("".join(f"{status} {seconds:.3f} {given.name}.{name}\n"
                                     for name, (status, seconds, _) in results.items()))

@@ -20,6 +20,8 @@ if "--gtest_list_tests" in sys.argv:
     print("".join(f"  {case}  # GetParam() = 1\\n" for case in cases), end="")
     sys.exit()
 given = dict(word[2:].split("=", 1) for word in sys.argv[1:])
+folder = os.path.dirname(os.path.abspath(__file__))
+open(f"{folder}/started{sum(name.startswith('started') for name in os.listdir(folder))}", "w")
 report = []
 for name in given["gtest_filter"].split(":"):
     case = name.split(".")[1]
@@ -49,15 +51,15 @@ class Cases(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def run_part(self, cases, part="1/1", **environment):
+    def run_part(self, cases, part="1/1", *options, **environment):
         """The exit code, what is recorded as {case: status}, and what is printed."""
         program, record = self.folder / "program", self.folder / "records/one"
         program.write_text(PROGRAM % (cases,))
         program.chmod(0o755)
         done = subprocess.run(
             [REPOSITORY / "scripts/run-cases.py", "--name", "layer", "--part", part, "--record",
-             record, "--limit", "0.5", "--", program], text=True, capture_output=True, check=False,
-            env={**os.environ, **environment})
+             record, "--limit", "0.5", *options, "--", program],
+            text=True, capture_output=True, check=False, env={**os.environ, **environment})
         lines = [line.split(" ") for line in record.read_text().splitlines()]
         return done.returncode, {name[12:]: status for status, _, name in lines}, done.stdout
 
@@ -89,6 +91,13 @@ class Cases(unittest.TestCase):
     def test_a_program_that_fails_behind_its_cases(self):
         code, seen, _ = self.run_part(["a", "abort_at_exit"])
         self.assertEqual((code, seen["abort_at_exit"]), (1, "failed"))
+
+    def test_a_process_for_each_case(self):
+        code, seen, _ = self.run_part(["a", "fail", "crash", "b"], "1/1", "--each")
+        self.assertEqual((code, seen), (1, {"a": "passed", "fail": "failed", "crash": "failed",
+                                            "b": "passed"}))
+        self.assertEqual(sorted(self.folder.glob("started*")), [
+            self.folder / f"started{i}" for i in range(4)])
 
     def test_parts_share_the_cases(self):
         cases = [f"case{i}" for i in range(7)]

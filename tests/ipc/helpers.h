@@ -6,9 +6,7 @@
 
 #include <chrono>
 #include <stdexcept>
-#include <thread>
 #include <utility>
-#include <vector>
 
 #include "halyard/topic.h"
 #include "support/value_of.h"
@@ -21,16 +19,6 @@ T receive(Topic<T>& topic, std::chrono::nanoseconds timeout = std::chrono::nanos
   auto received = timeout.count() == 0 ? topic.recv() : topic.recv_for(timeout);
   if (!received) throw std::runtime_error("nothing came: " + topic.stats().last_error.message());
   return *std::move(received);
-}
-
-/// Does `work(0)` to `work(count - 1)`, each on a thread of its own, and waits for all.
-template <class Work>
-void on_threads(unsigned count, const Work& work) {
-  std::vector<std::thread> threads;
-  for (unsigned i = 0; i < count; ++i)
-    threads.emplace_back(work, i);
-  for (std::thread& thread : threads)
-    thread.join();
 }
 
 /// How many pages this thread has touched for the first time during `work`.

@@ -15,6 +15,7 @@
 #include "ipc/pool/loans.h"
 #include "support/in_child.h"
 #include "support/result.h"
+#include "support/threads.h"
 
 namespace halyard::ipc {
 namespace {
@@ -243,8 +244,8 @@ TEST(Arena, tells_tenants_apart_beyond_32_bits) {
 TEST(Arena, keeps_tenants_of_all_threads_apart) {
   const auto arena = make(8 * mib, 64, mib);
   std::atomic<int> corrupt{0};
-  test::on_threads(4, [&](unsigned seed) {
-    std::mt19937 random(seed);
+  test::on_threads(4, [&](std::size_t seed) {
+    std::mt19937 random(static_cast<unsigned>(seed));
     std::vector<Arena::Lease> mine;
     for (int step = 0; step < 5000; ++step) {
       if (mine.size() < 12 && random() % 2 == 0) {

@@ -21,6 +21,7 @@
 #include "ipc/node/registry.h"
 #include "ipc/peer.h"
 #include "support/result.h"
+#include "support/threads.h"
 
 namespace halyard {
 namespace {
@@ -117,7 +118,7 @@ TEST(PoolMemory, is_counted_right_by_many_threads) {
   const auto pool = make(pool_mib, 4);
   const auto descriptor = *pool->alloc_slot({100}, DType::u8);
   const TensorHandle handle = *pool->attach(descriptor);
-  test::on_threads(4, [&](unsigned t) {
+  test::on_threads(4, [&](std::size_t t) {
     for (int i = 0; i < 3000; ++i) {
       const TensorHandle copy = handle;
       const TensorHandle part = *copy.slice_first_dim(10, 20);

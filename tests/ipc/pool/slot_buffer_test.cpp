@@ -12,6 +12,7 @@
 
 #include "halyard/pool.h"
 #include "ipc/helpers.h"
+#include "support/threads.h"
 
 namespace halyard::ipc {
 namespace {
@@ -52,7 +53,7 @@ TEST(BufferBlocks, outlive_their_home) {
 
 TEST(BufferBlocks, are_shared_by_threads) {
   const auto blocks = BufferBlocks::create();
-  test::on_threads(4, [&blocks](unsigned t) {
+  test::on_threads(4, [&blocks](std::size_t t) {
     for (int i = 0; i < 5000; ++i) {
       void* const one = blocks->take(block_bytes);
       void* const two = blocks->take(block_bytes);
