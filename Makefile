@@ -31,6 +31,7 @@ AARCH64_SUITES ?= base image
 AARCH64_SKIP := AllocateInEnvironment|a_kernel_without_sync_files|sends_too_many_descriptors
 AARCH64_SKIP := $(AARCH64_SKIP)|may_be_asked_for_credentials|udmabuf|dma_heap|RealDmaBuf
 AARCH64_SKIP := $(AARCH64_SKIP)|leaves_nothing_behind|G2dConformance|G2dForced
+AARCH64_SKIP := $(AARCH64_SKIP)|Fork.loses_threads_that_were_started|StartableThreads.are_as_many
 # The build whose tests `make vm` runs in the machine, and its options: VM_PRESET=asan,
 # VM_FLAGS='--cpus 2'.
 VM_PRESET ?= release

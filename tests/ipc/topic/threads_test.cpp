@@ -20,6 +20,7 @@ namespace halyard {
 namespace {
 
 using namespace std::chrono_literals;
+using ipc::testing::comes_true;
 
 struct Numbered {
   std::uint64_t sender = 0;
