@@ -6,10 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "halyard/export.h"
 
@@ -69,46 +70,79 @@ template <class T>
 class [[nodiscard]] Result {
  public:
   using value_type = T;
-  Result(const T& value) : state_(std::in_place_index<0>, value) {}
-  Result(T&& value) : state_(std::in_place_index<0>, std::move(value)) {}
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+  Result(const T& value) : value_(value), failed_(false) {}
+  Result(T&& value) : value_(std::move(value)), failed_(false) {}
+  Result(Error error) noexcept : error_(std::move(error)), failed_(true) {}
   /// Makes the value in place, for types that are costly to move.
-  explicit Result(std::in_place_t) : state_(std::in_place_index<0>) {}
+  explicit Result(std::in_place_t) : value_(), failed_(false) {}
 
-  bool has_value() const noexcept { return state_.index() == 0; }
-  explicit operator bool() const noexcept { return has_value(); }
+  Result(const Result& other) requires(std::is_copy_constructible_v<T>) : failed_(other.failed_) {
+    take(other);
+  }
+  Result(Result&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
+      : failed_(other.failed_) {
+    take(std::move(other));
+  }
+  Result& operator=(const Result& other) requires(std::is_copy_constructible_v<T>) {
+    return *this = Result(other);
+  }
+  /// Ends the program if moving T throws.
+  Result& operator=(Result&& other) noexcept {
+    if (this == &other) return *this;
+    this->~Result();
+    return *::new (static_cast<void*>(this)) Result(std::move(other));
+  }
+  ~Result() {
+    if (failed_)
+      error_.~Error();
+    else
+      value_.~T();
+  }
 
-  T& value() & { return *checked(std::get_if<0>(&state_)); }
-  const T& value() const& { return *checked(std::get_if<0>(&state_)); }
-  T&& value() && { return std::move(*checked(std::get_if<0>(&state_))); }
+  bool has_value() const noexcept { return !failed_; }
+  explicit operator bool() const noexcept { return !failed_; }
+
+  T& value() & { return require_value(), value_; }
+  const T& value() const& { return require_value(), value_; }
+  T&& value() && { return std::move(value()); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T&& operator*() && { return std::move(value()); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
   template <class U>
   T value_or(U&& other) const& {
-    return has_value() ? value() : static_cast<T>(std::forward<U>(other));
+    return failed_ ? static_cast<T>(std::forward<U>(other)) : value_;
   }
 
-  const Error& error() const& { return *failed(std::get_if<1>(&state_)); }
-  Error&& error() && { return std::move(*failed(std::get_if<1>(&state_))); }
+  const Error& error() const& { return require_error(), error_; }
+  Error&& error() && {
+    require_error();
+    return std::move(error_);
+  }
 
  private:
-  template <class V>
-  V* checked(V* value) const noexcept {
-    if (value == nullptr) [[unlikely]]
-      abort_without_value(*std::get_if<1>(&state_));
-    return value;
+  template <class R>
+  void take(R&& other) {
+    if (failed_)
+      ::new (static_cast<void*>(&error_)) Error(std::forward<R>(other).error_);
+    else
+      ::new (static_cast<void*>(&value_)) T(std::forward<R>(other).value_);
   }
-  template <class E>
-  static E* failed(E* error) noexcept {
-    if (error == nullptr) [[unlikely]]
+  void require_value() const noexcept {
+    if (failed_) [[unlikely]]
+      abort_without_value(error_);
+  }
+  void require_error() const noexcept {
+    if (!failed_) [[unlikely]]
       abort_without_error();
-    return error;
   }
 
-  std::variant<T, Error> state_;
+  union {
+    T value_;
+    Error error_;
+  };
+  bool failed_;
 };
 
 /// Success without a value, or the Error.

@@ -9,6 +9,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "base/checked.h"
 #include "base/text/format_error.h"
@@ -75,6 +77,55 @@ TEST(Result, holds_move_only_values) {
   Result<std::unique_ptr<int>> result(std::make_unique<int>(5));
   const std::unique_ptr<int> taken = *std::move(result);
   EXPECT_EQ(*taken, 5);
+}
+
+// Counts those that live.
+struct Counted {
+  static inline int living = 0;
+  explicit Counted(int number) : number(number) { ++living; }
+  Counted(const Counted& other) : number(other.number) { ++living; }
+  Counted(Counted&& other) noexcept : number(std::exchange(other.number, 0)) { ++living; }
+  Counted& operator=(const Counted&) = default;
+  ~Counted() { --living; }
+  int number;
+};
+
+TEST(Result, copies_and_moves_what_it_holds) {
+  const Result<Counted> five(Counted(5));
+  const Result<Counted> failed(make_error(Errc::busy, "value: is held"));
+  EXPECT_EQ(Counted::living, 1);
+  for (const Result<Counted>& first : {five, failed}) {
+    for (const Result<Counted>& second : {five, failed}) {
+      Result<Counted> result = first;
+      result = second;
+      ASSERT_EQ(result.has_value(), second.has_value());
+      if (result)
+        EXPECT_EQ(result->number, 5);
+      else
+        EXPECT_EQ(result.error().code, Errc::busy);
+      result = Result<Counted>(first);
+      EXPECT_EQ(result.has_value(), first.has_value());
+      Result<Counted>& itself = result;
+      result = itself;
+      result = std::move(itself);
+      EXPECT_EQ(result.has_value(), first.has_value());
+      EXPECT_EQ(result ? result->number : 5, 5);
+      const Result<Counted> last = std::move(result);
+      EXPECT_EQ(last ? last->number : 5, 5);
+      EXPECT_EQ(result ? result->number : 0, 0);
+    }
+  }
+  EXPECT_EQ(Counted::living, 1);
+  EXPECT_EQ(five.value_or(Counted(3)).number, 5);
+  EXPECT_EQ(failed.value_or(Counted(3)).number, 3);
+}
+
+TEST(Result, is_copied_only_where_its_value_is) {
+  static_assert(std::is_copy_constructible_v<Result<std::string>>);
+  static_assert(!std::is_copy_constructible_v<Result<std::unique_ptr<int>>>);
+  static_assert(!std::is_copy_assignable_v<Result<std::unique_ptr<int>>>);
+  static_assert(std::is_nothrow_move_constructible_v<Result<std::unique_ptr<int>>>);
+  static_assert(std::is_nothrow_move_assignable_v<Result<std::unique_ptr<int>>>);
 }
 
 TEST(Error, message_adds_the_text_of_errno) {
