@@ -119,10 +119,10 @@ check: ## Check the project's rules (tools/check.py)
 	@python3 tools/check.py
 
 # Other builds hide a missing include: another source of the group, or a precompiled header, has it.
-includes: ## Compile each source of the library, the program and the Python module by itself
+includes: ## Compile each source of the library, examples, program and Python module by itself
 	@scripts/install-deps.sh test
-	@cmake --preset debug -B build-includes -DHALYARD_TESTS=OFF -DHALYARD_EXAMPLES=OFF \
-	  -DHALYARD_PYTHON=ON -DHALYARD_PCH=OFF $(CMAKE_FLAGS)
+	@cmake --preset debug -B build-includes -DHALYARD_TESTS=OFF -DHALYARD_PYTHON=ON \
+	  -DHALYARD_PCH=OFF $(CMAKE_FLAGS)
 	@cmake --build build-includes -j $(JOBS)
 
 verify: ## Run all checks and tests, and print how long each took; make verify STEPS='asan gl'
