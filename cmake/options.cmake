@@ -68,6 +68,12 @@ endif()
 add_library(halyard_flags INTERFACE)
 target_compile_options(halyard_flags INTERFACE -Wall -Wextra -Wconversion
                        $<$<BOOL:${HALYARD_WERROR}>:-Werror>)
+# The compiler collects its garbage only above 512 MiB, where it would begin at 128: one collection
+# walks all precompiled headers.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(halyard_flags INTERFACE
+                         $<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=524288>)
+endif()
 # Required by ccache for precompiled headers.
 if((HALYARD_PCH OR HALYARD_TEST_PCH) AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_compile_options(halyard_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
