@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <filesystem>
 
 #include "owned.h"
+#include "support/descriptors.h"
 
 namespace {
 
@@ -114,16 +114,13 @@ TEST_F(CapiImport, refuses_descriptors_that_are_no_memory) {
 }
 
 TEST_F(CapiImport, leaves_no_descriptor_open) {
-  const auto open = [] {
-    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
-  };
-  const auto before = open();
+  const std::size_t before = open_descriptors();
   for (int i = 0; i < 1000; ++i) {
     const Tensor good(import(plane(64), plane(64, 1024), HAL_PIXEL_FORMAT_NV12));
     const Tensor bad(import(plane(16), nullptr, HAL_PIXEL_FORMAT_GREY));
     ASSERT_TRUE(good && !bad);
   }
-  EXPECT_EQ(open(), before);
+  EXPECT_EQ(open_descriptors(), before);
 }
 
 // A memfd of 4096 bytes, as somebody else would make it.

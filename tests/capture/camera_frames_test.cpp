@@ -7,12 +7,12 @@
 
 #include <array>
 #include <cstring>
-#include <filesystem>
 #include <thread>
 
 #include "capture/fake/fake_camera.h"
 #include "halyard/camera.h"
 #include "halyard/codec.h"
+#include "support/descriptors.h"
 #include "support/result.h"
 #include "support/special_values.h"
 
@@ -23,13 +23,6 @@ using std::chrono::milliseconds;
 using test::at_once;
 using test::FakeCameras;
 using test::FakeNode;
-
-std::size_t open_descriptors() {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator("/proc/self/fd"))
-    ++count;
-  return count;
-}
 
 int byte_of(const Tensor& image, std::size_t plane = 0, std::size_t at = 0) {
   const auto map = image.map(Access::read);
@@ -159,7 +152,7 @@ TEST_F(CameraFrames, all_buffers_held_is_told_and_a_release_on_another_thread_en
 
 TEST_F(CameraFrames, frames_outlive_the_camera) {
   FakeNode& node = add(V4L2_PIX_FMT_GREY);
-  const std::size_t before = open_descriptors();
+  const std::size_t before = test::open_descriptors();
   Tensor image;
   {
     Camera camera = open();
@@ -173,7 +166,7 @@ TEST_F(CameraFrames, frames_outlive_the_camera) {
   EXPECT_EQ(byte_of(image), 77);
   image = Tensor();
   EXPECT_EQ(cameras_.queued(node), 0U) << "a stopped driver is left alone";
-  EXPECT_EQ(open_descriptors(), before + 1) << "the test's own";
+  EXPECT_EQ(test::open_descriptors(), before + 1) << "the test's own";
 }
 
 TEST_F(CameraFrames, nothing_is_left_behind_after_many_frames_and_openings) {
@@ -185,8 +178,8 @@ TEST_F(CameraFrames, nothing_is_left_behind_after_many_frames_and_openings) {
       ASSERT_TRUE(cameras_.produce(node, 1));
       ASSERT_OK(camera.next(at_once));
     }
-    if (n == 0) before = open_descriptors();
-    EXPECT_EQ(open_descriptors(), before);
+    if (n == 0) before = test::open_descriptors();
+    EXPECT_EQ(test::open_descriptors(), before);
   }
 }
 

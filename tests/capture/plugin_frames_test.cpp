@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <thread>
 
 #include "capture/camera_plugin.h"
 #include "halyard/capture.h"
 #include "halyard/codec.h"
+#include "support/descriptors.h"
 #include "support/special_values.h"
 
 namespace halyard {
@@ -27,10 +27,6 @@ class PluginFrames : public test::CameraPlugin {
     EXPECT_OK(map);
     if (!map) return -1;
     return static_cast<int>(map->plane(plane).data[row * map->plane(plane).stride_bytes]);
-  }
-  static std::size_t descriptors() {
-    const std::filesystem::directory_iterator all("/proc/self/fd");
-    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
   }
 };
 
@@ -215,7 +211,7 @@ TEST_F(PluginFrames, a_buffer_that_the_plugin_does_not_have_is_an_error) {
 }
 
 TEST_F(PluginFrames, images_outlive_their_camera_and_nothing_leaks) {
-  const std::size_t before = descriptors();
+  const std::size_t before = test::open_descriptors();
   for (int round = 0; round < 20; ++round) {
     Tensor image;
     {
@@ -228,7 +224,7 @@ TEST_F(PluginFrames, images_outlive_their_camera_and_nothing_leaks) {
     }
     EXPECT_EQ(byte_of(image), round);
   }
-  EXPECT_EQ(descriptors(), before);
+  EXPECT_EQ(test::open_descriptors(), before);
 }
 
 TEST_F(PluginFrames, a_source_reads_it_like_any_camera) {

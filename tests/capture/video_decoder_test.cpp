@@ -5,11 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <thread>
 
 #include "capture/fake/fake_codec.h"
 #include "halyard/video_codec.h"
+#include "support/descriptors.h"
 #include "support/result.h"
 #include "support/special_values.h"
 #include "support/value_of.h"
@@ -26,13 +26,6 @@ using test::FakePacket;
 using test::value_of;
 
 constexpr milliseconds soon{50};
-
-std::size_t decoder_descriptors() {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator("/proc/self/fd"))
-    ++count;
-  return count;
-}
 
 int value_at(const Tensor& image, std::size_t plane = 0, std::size_t at = 0) {
   const auto map = image.map(Access::read);
@@ -332,7 +325,7 @@ TEST_P(VideoDecoderTest, cancel_ends_a_wait_on_another_thread) {
 
 TEST_P(VideoDecoderTest, nothing_stays_open_and_a_child_cannot_decode) {
   add();
-  const std::size_t before = decoder_descriptors();
+  const std::size_t before = test::open_descriptors();
   {
     VideoDecoder decoder = open();
     value_of(send(decoder, shade(1)));
@@ -346,7 +339,7 @@ TEST_P(VideoDecoderTest, nothing_stays_open_and_a_child_cannot_decode) {
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
   }
-  EXPECT_LE(decoder_descriptors(), before + 1) << "the fake keeps its own";
+  EXPECT_LE(test::open_descriptors(), before + 1) << "the fake keeps its own";
 }
 
 TEST(VideoCodecs, are_listed_with_what_they_code) {

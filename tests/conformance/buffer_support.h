@@ -2,7 +2,6 @@
 // What tests of shared memory need: raw objects, child processes, counts of what is held open.
 #pragma once
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/memfd.h>
 #include <sys/socket.h>
@@ -21,6 +20,7 @@
 #include <string_view>
 
 #include "halyard/fd.h"
+#include "support/descriptors.h"
 #include "support/sanitized.h"
 
 namespace halyard::conformance {
@@ -49,10 +49,7 @@ struct Holdings {
 
 inline Holdings holdings() {
   Holdings held;
-  DIR* folder = ::opendir("/proc/self/fd");
-  while (folder != nullptr && ::readdir(folder) != nullptr)
-    ++held.descriptors;
-  if (folder != nullptr) ::closedir(folder);
+  held.descriptors = test::open_descriptors();
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
     const std::size_t flags = line.find(' ');

@@ -10,13 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <random>
 
 #include "base/system/socket_message.h"
 #include "reconcile/agreed.h"
 #include "reconcile/attributes/blob.h"
+#include "support/descriptors.h"
 
 namespace halyard {
 namespace {
@@ -33,11 +33,6 @@ struct Sockets {
   }
   Fd one, other;
 };
-
-std::size_t open_descriptors() {
-  return static_cast<std::size_t>(std::distance(
-      std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator()));
-}
 
 /// How often the shared memory of this test is mapped here.
 std::size_t memory_maps() {
@@ -232,14 +227,14 @@ TEST(Exchange, refuses_a_wrong_count_of_descriptors) {
 TEST(Exchange, refuses_a_wrong_count_of_descriptors_that_a_socket_gives) {
   const auto exported = value_of(export_buffer(shared("read"), "peer"));
   const int fds[] = {exported.fd.get(), exported.fd.get()};
-  const std::size_t before = open_descriptors(), maps_before = memory_maps();
+  const std::size_t before = test::open_descriptors(), maps_before = memory_maps();
   for (const std::size_t count : {0U, 2U}) {
     const Sockets sockets;
     ASSERT_TRUE(send_all(sockets.one.get(), exported.blob, std::span(fds).first(count),
                          Deadline(milliseconds(1000))));
     EXPECT_FAILS(receive_buffer(sockets.other.get()), Errc::invalid_argument, "one descriptor");
   }
-  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(test::open_descriptors(), before);
   EXPECT_EQ(memory_maps(), maps_before);
 }
 
@@ -274,7 +269,7 @@ TEST(Exchange, refuses_memory_above_the_limit) {
 TEST(Exchange, refuses_every_changed_blob_and_maps_nothing) {
   const auto exported = value_of(export_buffer(shared("read"), "peer"));
   const int fd = exported.fd.get();
-  const std::size_t before = open_descriptors(), maps_before = memory_maps();
+  const std::size_t before = test::open_descriptors(), maps_before = memory_maps();
   std::mt19937 random(7);
   for (std::size_t at = 0; at < exported.blob.size(); ++at) {
     auto changed = exported.blob;
@@ -289,7 +284,7 @@ TEST(Exchange, refuses_every_changed_blob_and_maps_nothing) {
     if (!forged) continue;
     EXPECT_LE(forged->attributes().allocated_bytes(), forged->buffer()->size_bytes()) << at;
   }
-  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(test::open_descriptors(), before);
 }
 
 TEST(Exchange, waits_no_longer_than_told_and_tells_of_the_end) {
@@ -320,7 +315,7 @@ TEST(Exchange, is_refused_by_a_sealed_module) {
 // A peer that dies with a lock in its hands takes nothing with it.
 TEST(Exchange, outlives_peers_that_are_killed) {
   auto buffer = shared("read_write");
-  const std::size_t before = open_descriptors();
+  const std::size_t before = test::open_descriptors();
   for (int round = 0; round < 1000; ++round) {
     const Sockets sockets;
     const pid_t child = ::fork();
@@ -335,7 +330,7 @@ TEST(Exchange, outlives_peers_that_are_killed) {
     ASSERT_TRUE(WIFSIGNALED(status));
     ASSERT_TRUE(buffer.lock(Access::write, milliseconds(0)));
   }
-  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(test::open_descriptors(), before);
 }
 
 TEST(Exchange, of_what_nobody_maps_maps_nothing) {

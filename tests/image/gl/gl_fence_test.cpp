@@ -10,8 +10,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
-#include <iterator>
 #include <thread>
 
 #include "gl/dma_memory.h"
@@ -19,6 +17,7 @@
 #include "gl/worker.h"
 #include "halyard/dmabuf.h"
 #include "image/images.h"
+#include "support/descriptors.h"
 #include "support/result.h"
 #include "support/timeline.h"
 
@@ -97,11 +96,6 @@ class GlFence : public testing::Test {
   Convert request_;
   std::vector<std::byte> want_;
 };
-
-std::size_t open_descriptors() {
-  return static_cast<std::size_t>(
-      std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
-}
 
 TEST_F(GlFence, a_dma_buf_is_written_once_the_fence_signals) {
   if (!use_dma()) GTEST_SKIP() << "this driver imports no DMA-BUFs";
@@ -224,10 +218,10 @@ TEST_F(GlFence, no_descriptor_is_left_open) {
     ASSERT_OK(gl_->convert_with_fence(request_, first->done.get()));
   };
   convert();
-  const std::size_t before = open_descriptors();
+  const std::size_t before = test::open_descriptors();
   for (int i = 0; i < 50; ++i)
     convert();
-  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(test::open_descriptors(), before);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "gl/worker.h"
 #include "image/differential.h"
 #include "image/images.h"
+#include "support/descriptors.h"
 #include "support/result.h"
 
 namespace halyard::test {
@@ -127,11 +128,6 @@ class Counted {
   const Replaced<PFNEGLDESTROYIMAGEKHRPROC> l_{epoxy_eglDestroyImageKHR, count_destroy_image};
 };
 
-std::size_t leak_descriptors() {
-  return static_cast<std::size_t>(
-      std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
-}
-
 class GlLeaks : public testing::Test {
  protected:
   void SetUp() override {
@@ -179,7 +175,7 @@ TEST_F(GlLeaks, a_hundred_processors_leave_nothing_behind) {
   for (const char* transfer : {"dmabuf", "pbo"})
     use_processor(transfer);  // libepoxy finds the functions
   drain();
-  const std::size_t descriptors = leak_descriptors();
+  const std::size_t descriptors = test::open_descriptors();
   std::optional<Counted> counted(std::in_place);
   for (int i = 0; i < 100 / slowness; ++i) {
     use_processor(i % 2 == 0 ? "dmabuf" : "pbo");
@@ -194,7 +190,7 @@ TEST_F(GlLeaks, a_hundred_processors_leave_nothing_behind) {
   EXPECT_EQ(made[images] > 0, worker_->capabilities().dma_buf_import);
   EXPECT_EQ(gl::live_dma_images(), 0U);
   EXPECT_EQ(gl::live_pixel_buffers(), 0U);
-  EXPECT_EQ(leak_descriptors(), descriptors);
+  EXPECT_EQ(test::open_descriptors(), descriptors);
   counted.reset();
 }
 
@@ -212,14 +208,14 @@ TEST_F(GlLeaks, contexts_that_come_and_go_leave_no_descriptor_and_no_thread) {
   };
   use_processor("dmabuf");
   end_worker();
-  const std::size_t descriptors = leak_descriptors();
+  const std::size_t descriptors = test::open_descriptors();
   const std::size_t threads = tasks();
   for (int i = 0; i < 10; ++i) {
     worker_ = any_worker();
     use_processor("dmabuf");
     end_worker();
   }
-  EXPECT_EQ(leak_descriptors(), descriptors);
+  EXPECT_EQ(test::open_descriptors(), descriptors);
   // The kernel lists a thread for an instant after it has been joined.
   for (int i = 0; i < 400 && tasks() > threads; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

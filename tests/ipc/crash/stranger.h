@@ -3,7 +3,6 @@
 // does. docs/shared-memory.md has the offsets.
 #pragma once
 
-#include <dirent.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/random.h>
@@ -13,7 +12,6 @@
 
 #include <atomic>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,18 +20,11 @@
 
 #include "base/system/socket_message.h"
 #include "ipc/node/node.h"
+#include "support/descriptors.h"
 
 namespace halyard::ipc::testing {
 
-inline std::size_t count_entries(const char* folder) {
-  std::size_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    count += entry.path().empty() ? 0 : 1;
-  return count;
-}
-inline std::size_t open_descriptors() {
-  return count_entries("/proc/self/fd");
-}
+using test::open_descriptors;
 
 struct PacketHead {
   std::uint32_t magic = 0x31444E48;

@@ -2,7 +2,6 @@
 // DMA-BUFs as CUDA sees them, with a runtime without a device and a memfd as the DMA-BUF.
 #include "tensor/device/cuda_import.h"
 
-#include <dirent.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -13,6 +12,7 @@
 #include "conformance/fake_dma.h"
 #include "halyard/device.h"
 #include "support/cuda/fake_cudart.h"
+#include "support/descriptors.h"
 #include "support/in_child.h"
 #include "support/result.h"
 #include "support/threads.h"
@@ -22,15 +22,6 @@ namespace halyard {
 namespace {
 
 constexpr std::size_t size_bytes = 8192;
-
-std::size_t open_descriptors() {
-  std::size_t count = 0;
-  DIR* const folder = ::opendir("/proc/self/fd");
-  while (::readdir(folder) != nullptr)
-    ++count;
-  ::closedir(folder);
-  return count;
-}
 
 struct CudaImportTest : test::FakeCudaTest {
   conformance::FakeDmaBuf memory{size_bytes};
@@ -60,7 +51,7 @@ TEST_F(CudaImportTest, cuda_and_the_cpu_see_the_same_bytes) {
 
 TEST_F(CudaImportTest, is_made_at_the_first_map_and_kept_until_the_buffer_dies) {
   EXPECT_EQ(cuda.calls("cudaImportExternalMemory"), 0);
-  const std::size_t before = open_descriptors();
+  const std::size_t before = test::open_descriptors();
   void* address = nullptr;
   for (int round = 0; round < 3; ++round) {
     ASSERT_VALUE(const DeviceMap seen, map());
@@ -72,12 +63,12 @@ TEST_F(CudaImportTest, is_made_at_the_first_map_and_kept_until_the_buffer_dies) 
   EXPECT_EQ(cuda.calls("cudaImportExternalMemory"), 1);
   EXPECT_EQ(cuda.calls("cudaFree"), 0);
   EXPECT_EQ(cuda.live(), 2) << "the import and its address";
-  EXPECT_EQ(open_descriptors(), before + 1) << "CUDA owns a descriptor of its own";
+  EXPECT_EQ(test::open_descriptors(), before + 1) << "CUDA owns a descriptor of its own";
   buffer.reset();
   EXPECT_EQ(cuda.calls("cudaFree"), 1);
   EXPECT_EQ(cuda.calls("cudaDestroyExternalMemory"), 1);
   EXPECT_EQ(cuda.live(), 0);
-  EXPECT_EQ(open_descriptors(), before - 1) << "the buffer's and CUDA's";
+  EXPECT_EQ(test::open_descriptors(), before - 1) << "the buffer's and CUDA's";
 }
 
 TEST_F(CudaImportTest, the_end_of_a_map_waits_for_its_stream) {
@@ -108,7 +99,7 @@ TEST_F(CudaImportTest, the_cpu_may_map_meanwhile_but_cuda_only_once) {
 }
 
 TEST_F(CudaImportTest, memory_that_cuda_refuses_is_unsupported_with_cudas_reason) {
-  const std::size_t before = open_descriptors();
+  const std::size_t before = test::open_descriptors();
   cuda.fail("cudaImportExternalMemory", 801, 1);
   EXPECT_FAILS(map(), Errc::unsupported, "cudaErrorNotSupported (801)");
   cuda.fail("cudaExternalMemoryGetMappedBuffer", 801, 1);
@@ -118,7 +109,7 @@ TEST_F(CudaImportTest, memory_that_cuda_refuses_is_unsupported_with_cudas_reason
   cuda.fail("cudaImportExternalMemory", 2, 1);
   EXPECT_FAILS(map(), Errc::no_memory, "refuses");
   EXPECT_EQ(cuda.live(), 0);
-  EXPECT_EQ(open_descriptors(), before) << "a refused descriptor is closed";
+  EXPECT_EQ(test::open_descriptors(), before) << "a refused descriptor is closed";
   EXPECT_OK(map()) << "nothing is left over";
 }
 

@@ -13,6 +13,7 @@
 
 #include "conformance/buffer_support.h"
 #include "halyard/capture.h"
+#include "support/descriptors.h"
 #include "test_paths.h"
 #include "vm/capture/capture_fixture.h"
 
@@ -40,10 +41,6 @@ class Libcamera : public CaptureFixture {
     options.width = 640;
     options.height = 480;
     return options;
-  }
-  static std::size_t descriptors() {
-    const std::filesystem::directory_iterator all("/proc/self/fd");
-    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
   }
   // vimc shows colour bars.
   static std::set<std::vector<std::byte>> colors_of_middle_row(const Tensor& image) {
@@ -132,18 +129,18 @@ TEST_F(Libcamera, what_it_does_not_offer_is_refused) {
 
 TEST_F(Libcamera, a_long_run_and_many_starts_leave_nothing_behind) {
   { const Cam warm = value_of(Cam::open("libcamera:0", vga())); }
-  const std::size_t before = descriptors(), memory = dma_bufs();
+  const std::size_t before = test::open_descriptors(), memory = dma_bufs();
   for (int round = 0; round < 6; ++round) {
     Tensor kept;
     {
       Cam camera = value_of(Cam::open("libcamera:0", vga()));
       for (int n = 0; n < (round == 0 ? 200 : 2); ++n)
         kept = value_of(camera.next(patience)).image;
-      EXPECT_LE(descriptors(), before + 16);
+      EXPECT_LE(test::open_descriptors(), before + 16);
     }
     EXPECT_EQ(colors_of_middle_row(kept).size(), 8U) << "an image outlives its camera";
   }
-  EXPECT_EQ(descriptors(), before);
+  EXPECT_EQ(test::open_descriptors(), before);
   EXPECT_EQ(dma_bufs(), memory);
 }
 
