@@ -53,26 +53,27 @@ float distance(const Detection& one, const Detection& other) {
                    std::abs(one.box.x2 - other.box.x2), std::abs(one.box.y2 - other.box.y2)});
 }
 
-/// Each object of one list is in the other, with its class, and its box within 1 pixel.
-void expect_all_in(const std::vector<Detection>& some, const std::vector<Detection>& all) {
+/// Each object of one list is in the other, with its class, and its box within some pixels.
+void expect_all_in(const std::vector<Detection>& some, const std::vector<Detection>& all,
+                   float limit) {
   for (const Detection& wanted : some) {
     float nearest = 1e9F;
     for (const Detection& seen : all)
       if (seen.label == wanted.label) nearest = std::min(nearest, distance(seen, wanted));
-    EXPECT_LE(nearest, 1.0F) << "class " << wanted.label << " score " << wanted.score;
+    EXPECT_LE(nearest, limit) << "class " << wanted.label << " score " << wanted.score;
   }
 }
 
 void expect_agreement(const std::string& other, const std::string& model, const std::string& photo,
-                      Pixels pixels) {
+                      Pixels pixels, float limit = 1) {
   // Objects near the threshold may be on either side of it.
   const auto by = [&](const std::string& engine, float score) {
     return objects_by(engine, model, photo, score, pixels);
   };
   const auto strong = by("openvino", 0.35F);
   ASSERT_FALSE(strong.empty());
-  expect_all_in(strong, by(other, 0.25F));
-  expect_all_in(by(other, 0.35F), by("openvino", 0.25F));
+  expect_all_in(strong, by(other, 0.25F), limit);
+  expect_all_in(by(other, 0.35F), by("openvino", 0.25F), limit);
 }
 
 #ifdef HALYARD_TEST_ONNXRUNTIME
@@ -86,8 +87,9 @@ TEST(Engines_agree, on_the_harbour) {
 #endif
 
 #ifdef HALYARD_TEST_LITERT
-// OpenVINO computes the 8-bit network in f32, LiteRT in integers: of a photo of 1080 rows, the
-// largest difference is 1.1 pixels.
+// Engines compute 8-bit networks in ways of their own, which differ by processor. Where it has AVX2
+// alone, the engines' own programs place the harbour's boxes up to 4.7 of 320 pixels apart, and two
+// of LiteRT's kernels up to 1.5.
 TEST(Engines_agree, on_yolov8n_of_8_bits) {
   const char* const data = std::getenv("HALYARD_TESTDATA_DIR");
   if (data == nullptr) GTEST_SKIP() << "HALYARD_TESTDATA_DIR is not set";
@@ -103,7 +105,7 @@ TEST(Engines_agree, on_the_harbour_of_8_bits) {
   for (const char* model : {"harbour", "harbour_seg", "harbour_pose", "harbour_obb"}) {
     SCOPED_TRACE(model);
     expect_agreement("litert", harbour + model + "_int8.tflite", harbour + "photo.jpg",
-                     Pixels::of_the_input);
+                     Pixels::of_the_input, 6);
   }
 }
 #endif
