@@ -112,10 +112,17 @@ endfunction()
 # The exported library, halyard::halyard.
 function(halyard_library)
   get_property(layers GLOBAL PROPERTY HALYARD_LAYERS)
+  # The program calls neither of these, Python no C.
+  set(unused)
   if(HALYARD_QUICK)
-    list(REMOVE_ITEM layers compat capi)  # the program does not call them
-    set_target_properties(halyard_compat halyard_capi PROPERTIES EXCLUDE_FROM_ALL ON)
+    set(unused compat capi)
+  elseif(DEFINED SKBUILD)
+    set(unused capi)
   endif()
+  foreach(layer ${unused})
+    list(REMOVE_ITEM layers ${layer})
+    set_target_properties(halyard_${layer} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endforeach()
   add_library(halyard SHARED)
   add_library(halyard::halyard ALIAS halyard)
   # Before 1.0 every minor version may change the binary interface, so it is part of the soname.
