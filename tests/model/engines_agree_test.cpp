@@ -87,9 +87,7 @@ TEST(Engines_agree, on_the_harbour) {
 #endif
 
 #ifdef HALYARD_TEST_LITERT
-// Engines compute 8-bit networks in ways of their own, which differ by processor. Where it has AVX2
-// alone, the engines' own programs place the harbour's boxes up to 4.7 of 320 pixels apart, and two
-// of LiteRT's kernels up to 1.5.
+// Of a photo of 1080 rows, the largest difference is 1.1 pixels.
 TEST(Engines_agree, on_yolov8n_of_8_bits) {
   const char* const data = std::getenv("HALYARD_TESTDATA_DIR");
   if (data == nullptr) GTEST_SKIP() << "HALYARD_TESTDATA_DIR is not set";
@@ -99,13 +97,23 @@ TEST(Engines_agree, on_yolov8n_of_8_bits) {
                      std::string(data) + "/photos/" + photo, Pixels::of_the_input);
 }
 
+// Engines compute 8-bit networks in ways of their own, which differ by processor. On one that has
+// AVX2 and nothing newer, OpenVINO and LiteRT place strong boxes up to 4.4 of 320 pixels apart
+// without Halyard, and two kernels of LiteRT up to 1.5; here it is 4.7.
+float limit_of_8_bits() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512vnni")) return 1;
+#endif
+  return 6;
+}
+
 TEST(Engines_agree, on_the_harbour_of_8_bits) {
   const std::string harbour = HALYARD_SOURCE_DIR "/examples/harbour/";
   const Variable library("HALYARD_LITERT_DIR", HALYARD_TEST_LITERT);
   for (const char* model : {"harbour", "harbour_seg", "harbour_pose", "harbour_obb"}) {
     SCOPED_TRACE(model);
     expect_agreement("litert", harbour + model + "_int8.tflite", harbour + "photo.jpg",
-                     Pixels::of_the_input, 6);
+                     Pixels::of_the_input, limit_of_8_bits());
   }
 }
 #endif
