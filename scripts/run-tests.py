@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a build's tests with ctest and prints a summary: the tests per layer, the skipped tests per
 suite, the output of failed tests, and the count as the last line. A test is a case of a GoogleTest
-program, which ctest runs in parts (run-cases.py), or another entry of ctest.
+program (run-cases.py) or of the Python package, which ctest runs in parts, or another entry of
+ctest.
 
     scripts/run-tests.py BUILD_FOLDER [ctest argument...]
 
@@ -98,9 +99,11 @@ def main():
     report = build / "test-results.xml"
     report.unlink(missing_ok=True)
     shutil.rmtree(build / "tests/cases", ignore_errors=True)
+    # Tests wait for other processes and for time, so one more than can run at once.
+    jobs = int(os.environ.get("JOBS", os.cpu_count())) + 1
     code = subprocess.run(
         ["ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error", "-j",
-         os.environ.get("JOBS", str(os.cpu_count())), "--output-junit", report,
+         str(jobs), "--output-junit", report,
          "--test-output-size-failed", "1000000", *arguments],
         stdin=subprocess.DEVNULL, env=environment, check=False).returncode
     if not report.exists():

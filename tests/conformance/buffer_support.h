@@ -36,7 +36,7 @@ inline bool in_machine() {
 inline int many_rounds() {
   if (const char* asked = std::getenv("HALYARD_TEST_ROUNDS")) return std::max(1, std::atoi(asked));
   if (in_machine()) return 1'000;
-  return test::is_sanitized ? 10'000 : 100'000;
+  return test::is_sanitized ? 10'000 : 20'000;
 }
 
 /// What a process holds of the kernel.

@@ -95,7 +95,9 @@ struct Npy {
       while (*p == ',' || *p == ' ')
         ++p;
     }
-    out.bytes.assign(std::istreambuf_iterator<char>(in), {});
+    const auto begin = in.tellg();
+    out.bytes.resize(static_cast<std::size_t>(in.seekg(0, std::ios::end).tellg() - begin));
+    in.seekg(begin).read(out.bytes.data(), static_cast<std::streamsize>(out.bytes.size()));
     return out;
   }
 };

@@ -8,6 +8,7 @@
 #include "reconcile/agreed.h"
 #include "reconcile/negotiate.h"
 #include "support/allocations.h"
+#include "support/sanitized.h"
 
 namespace halyard {
 namespace {
@@ -60,14 +61,16 @@ TEST(Effort, of_eight_parties_is_small) {
   EXPECT_GT(bytes, 0U);
 }
 
-/// Bytes of the heap that `rounds` of `work` leave in use.
+constexpr int rounds_of_effort = 1000 / test::slowness;
+
+/// Bytes of the heap that the rounds of `work` leave in use.
 template <class Work>
-std::size_t left_behind(int rounds, const Work& work) {
+std::size_t left_behind(const Work& work) {
   const auto in_use = [] { return static_cast<std::size_t>(::mallinfo2().uordblks); };
   for (int i = 0; i < 20; ++i)
     work();
   const std::size_t before = in_use();
-  for (int i = 0; i < rounds; ++i)
+  for (int i = 0; i < rounds_of_effort; ++i)
     work();
   return in_use() - std::min(before, in_use());
 }
@@ -75,18 +78,17 @@ std::size_t left_behind(int rounds, const Work& work) {
 // The allocator keeps blocks for the thread; a block of each round would be 16 bytes and more.
 TEST(Effort, thousand_results_leave_nothing_behind) {
   const auto lists = eight_that_agree();
-  EXPECT_LT(left_behind(1000, [&] { static_cast<void>(reconcile(lists)); }), 16'000U);
+  EXPECT_LT(left_behind([&] { static_cast<void>(reconcile(lists)); }), 16U * rounds_of_effort);
 }
 
 TEST(Effort, conflicts_leave_nothing_behind) {
   const auto all = eight_parties();
   const std::vector<AttributeList> two(all.begin(), all.begin() + 2);
-  EXPECT_LT(left_behind(1000,
-                        [&] {
-                          Conflict conflict;
-                          EXPECT_FALSE(reconcile(two, {}, &conflict));
-                        }),
-            16'000U);
+  EXPECT_LT(left_behind([&] {
+              Conflict conflict;
+              EXPECT_FALSE(reconcile(two, {}, &conflict));
+            }),
+            16U * rounds_of_effort);
 }
 
 }  // namespace

@@ -154,10 +154,9 @@ class Errors(BenchTest):
 
 @needs_engine
 class Comparison(BenchTest):
-    def compare(self, python, *inputs, code=1):
-        found, text = self.bench(MODEL, *(inputs or [IMAGE]), "--engine", "openvino", "--compare",
-                                 "opencv", "--python", python, "--seconds", "0.2", "--quiet",
-                                 code=code)
+    def compare(self, python, *args, code=1):
+        found, text = self.bench(MODEL, *args, "--engine", "openvino", "--compare", "opencv",
+                                 "--python", python, "--quiet", code=code)
         return found["engines"][0], text
 
     def fake_python(self, answer):
@@ -174,7 +173,7 @@ class Comparison(BenchTest):
                 (self.fake_python(json.dumps({"python": 3})), "an answer of another form"),
                 (self.fake_python(json.dumps({"error": "no cv2: pip install x"})),
                  "the loop cannot run: no cv2: pip install x")):
-            engine, text = self.compare(python)
+            engine, text = self.compare(python, IMAGE, *FEW)
             self.assertEqual(engine["state"], "measured")
             self.assertIn(says, engine["not_compared"])
             self.assertIn("halyard: --compare opencv: ", text)
@@ -190,7 +189,7 @@ class Comparison(BenchTest):
         python = python_with("cv2", "openvino")
         if python is None:
             self.skipTest("no Python here has cv2 and openvino")
-        engine, _ = self.compare(python, CLIP, code=0)
+        engine, _ = self.compare(python, CLIP, "--seconds", "0.2", code=0)
         found = engine["comparison"]
         self.assertEqual(found["images"], min(FRAMES, 100))
         self.assertEqual([each["stage"] for each in found["stages"]], STAGES[:4] + ["total"])

@@ -3,16 +3,14 @@
 // with assertions. docs/threads.md documents each mutex.
 #pragma once
 
-#include <array>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <mutex>
 #include <string_view>
-#include <utility>
 
 #include "base/assert.h"
+#include "halyard/enumerators.h"
 #include "halyard/threads.h"
 
 namespace halyard {
@@ -61,19 +59,6 @@ inline constexpr bool asserts_lock_ranks = true;
 inline thread_local constinit std::uint64_t held_ranks = 0;
 static_assert(static_cast<unsigned>(LockRank::leaf) < 64);
 
-template <LockRank rank>
-constexpr std::string_view rank_name() noexcept {
-  constexpr std::string_view type = "LockRank::";
-  std::string_view name = __PRETTY_FUNCTION__;
-  name.remove_prefix(name.rfind(type) + type.size());
-  return name.substr(0, name.find_first_of("];"));
-}
-
-template <std::size_t... ranks>
-std::string_view rank_name(std::size_t rank, std::index_sequence<ranks...>) noexcept {
-  return std::array{rank_name<static_cast<LockRank>(ranks)>()...}[rank];
-}
-
 /// Asserts that this thread may lock a mutex of the rank. Also for waits for a thread that locks
 /// one.
 template <LockRank rank>
@@ -81,10 +66,9 @@ void may_lock() noexcept {
   if constexpr (asserts_lock_ranks) {
     const std::uint64_t not_earlier = held_ranks >> static_cast<unsigned>(rank);
     if (not_earlier == 0) return;
-    const std::string_view wanted = rank_name<rank>();
+    const std::string_view wanted = enumerator_name(rank);
     const std::string_view held =
-        rank_name(static_cast<std::size_t>(std::bit_width(held_ranks)) - 1,
-                  std::make_index_sequence<static_cast<std::size_t>(LockRank::leaf) + 1>());
+        enumerator_name(static_cast<LockRank>(std::bit_width(held_ranks) - 1));
     std::fprintf(stderr, "%.*s is locked while %.*s is held: see docs/threads.md\n",
                  static_cast<int>(wanted.size()), wanted.data(), static_cast<int>(held.size()),
                  held.data());

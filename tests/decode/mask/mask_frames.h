@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "decode/reference/mask_naive.h"
 #include "decode/tensors.h"
 #include "halyard/mask.h"
-#include "mask_naive.h"
 
 namespace halyard::test {
 

@@ -106,7 +106,7 @@ std::vector<std::uint32_t> every_pair(const std::vector<Detection>& d,
   std::vector<float> now;
   for (const Detection& one : d)
     now.push_back(one.score);
-  std::vector<bool> taken(d.size()), gone(d.size());
+  std::vector<char> taken(d.size()), gone(d.size());
   std::vector<std::uint32_t> kept;
   for (std::size_t round = 0; round < d.size(); ++round) {
     std::size_t best = d.size();

@@ -1,46 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks written once more, pixel by pixel in double precision from the definitions (edges on the
-// prototypes' grid in single), to test the library against. Shares no code with it.
-#pragma once
+#include "decode/reference/mask_naive.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
-#include <vector>
-
-#include "halyard/mask.h"
 
 namespace halyard::naive {
+namespace {
 
-/// Real values of a frame: prototype(k, y, x) at [(k * height + y) * width + x].
-struct Protos {
-  int width = 0, height = 0, channels = 0;
-  std::vector<double> values;
-  double logit(const double* c, int x, int y) const {
-    double sum = 0;
-    for (int k = 0; k < channels; ++k)
-      sum += c[k] * values[static_cast<std::size_t>((k * height + y) * width + x)];
-    return sum;
-  }
-};
-
-/// What a frame's pixels are compared with: above 0 means on.
-struct Plane {
-  int width = 0, height = 0;
-  std::vector<double> values;
-  double& at(int x, int y) { return values[static_cast<std::size_t>(y * width + x)]; }
-  double at(int x, int y) const { return values[static_cast<std::size_t>(y * width + x)]; }
-};
-
-inline Plane plane(int width, int height, double value) {
+Plane plane(int width, int height, double value) {
   return {width, height, std::vector<double>(static_cast<std::size_t>(width * height), value)};
 }
 
 constexpr double outside = -std::numeric_limits<double>::infinity();
 
 /// At continuous pixel-centre coordinates, clamped to the first and last centre.
-inline double bilinear(const Plane& p, double x, double y) {
+double bilinear(const Plane& p, double x, double y) {
   x = std::clamp(x, 0.0, p.width - 1.0);
   y = std::clamp(y, 0.0, p.height - 1.0);
   const int x0 = static_cast<int>(x), y0 = static_cast<int>(y);
@@ -50,17 +25,16 @@ inline double bilinear(const Plane& p, double x, double y) {
          (p.at(x0, y1) * (1 - fx) + p.at(x1, y1) * fx) * fy;
 }
 
-inline Plane logits(const Protos& protos, const double* c) {
-  Plane out = plane(protos.width, protos.height, 0);
-  for (int y = 0; y < out.height; ++y) {
-    for (int x = 0; x < out.width; ++x)
-      out.at(x, y) = protos.logit(c, x, y);
-  }
-  return out;
+}  // namespace
+
+double Protos::logit(const double* c, int x, int y) const {
+  double sum = 0;
+  for (int k = 0; k < channels; ++k)
+    sum += c[k] * values[static_cast<std::size_t>((k * height + y) * width + x)];
+  return sum;
 }
 
-/// `from` seen through the rectangle `shown` of an `over`-sized image.
-inline Plane resampled(const Plane& from, Size over, RegionF shown, Size size) {
+Plane resampled(const Plane& from, Size over, RegionF shown, Size size) {
   Plane out = plane(size.width, size.height, 0);
   for (int y = 0; y < size.height; ++y) {
     for (int x = 0; x < size.width; ++x) {
@@ -69,6 +43,17 @@ inline Plane resampled(const Plane& from, Size over, RegionF shown, Size size) {
       out.at(x, y) =
           bilinear(from, px * from.width / over.width - 0.5, py * from.height / over.height - 0.5);
     }
+  }
+  return out;
+}
+
+namespace {
+
+Plane logits(const Protos& protos, const double* c) {
+  Plane out = plane(protos.width, protos.height, 0);
+  for (int y = 0; y < out.height; ++y) {
+    for (int x = 0; x < out.width; ++x)
+      out.at(x, y) = protos.logit(c, x, y);
   }
   return out;
 }
@@ -82,15 +67,8 @@ void crop(Plane& p, double value, Keep keep) {
   }
 }
 
-struct Frame {
-  Protos protos;
-  Size input;
-  RegionF content;
-  Size size;
-};
-
 // Edges in single precision, as programs crop by the boxes that they get.
-inline Plane prototype_mask(const Frame& f, const double* c, Box b) {
+Plane prototype_mask(const Frame& f, const double* c, Box b) {
   Plane out = logits(f.protos, c);
   const auto edge = [](float v, int grid, int input) -> float {
     return v * (static_cast<float>(grid) / static_cast<float>(input));
@@ -108,7 +86,7 @@ inline Plane prototype_mask(const Frame& f, const double* c, Box b) {
   return out;
 }
 
-inline Plane logits_mask(const Frame& f, const double* c, Box b) {
+Plane logits_mask(const Frame& f, const double* c, Box b) {
   Plane out = resampled(logits(f.protos, c), f.input, f.content, f.size);
   const auto edge = [](double v, double input, double from, double shown, int size) {
     return std::round((std::clamp(v, 0.0, input) - from) / shown * size);
@@ -125,7 +103,7 @@ inline Plane logits_mask(const Frame& f, const double* c, Box b) {
   return out;
 }
 
-inline Plane quick_mask(const Frame& f, const double* c, Box b) {
+Plane quick_mask(const Frame& f, const double* c, Box b) {
   Plane small = logits(f.protos, c);
   const double sx = small.width / double(f.input.width);
   const double sy = small.height / double(f.input.height);
@@ -135,8 +113,7 @@ inline Plane quick_mask(const Frame& f, const double* c, Box b) {
   return resampled(small, f.input, f.content, f.size);
 }
 
-/// `twice`: to f.size by way of the network's input, on above `minimum`, as 0 and 1.
-inline Plane ultralytics_mask(const Frame& f, const double* c, Box b, bool twice, double minimum) {
+Plane ultralytics_mask(const Frame& f, const double* c, Box b, bool twice, double minimum) {
   const RegionF all(0, 0, f.input.width, f.input.height);
   Plane large = resampled(logits(f.protos, c), f.input, all, f.input);
   crop(large, outside, [&](int x, int y) {
@@ -157,8 +134,9 @@ inline Plane ultralytics_mask(const Frame& f, const double* c, Box b, bool twice
   return out;
 }
 
-inline Plane mask(const Frame& f, MaskRule rule, const double* c, Box b, bool twice,
-                  double minimum = 0) {
+}  // namespace
+
+Plane mask(const Frame& f, MaskRule rule, const double* c, Box b, bool twice, double minimum) {
   const auto [x1, x2] = std::minmax({b.x1, b.x2});
   const auto [y1, y2] = std::minmax({b.y1, b.y2});
   b = {x1, y1, x2, y2};
