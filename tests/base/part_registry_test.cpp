@@ -96,6 +96,7 @@ TEST_F(PartFiles, signal_at_any_moment_leaves_no_part_file_of_any_thread) {
       static_cast<void>(::write(ready[1], "x", 1) == 1);
       write_for_ever(path("d"));
     }
+    ::close(ready[1]);
     char byte = 0;
     EXPECT_EQ(::read(ready[0], &byte, 1), 1);
     ::usleep(static_cast<useconds_t>(37 * round));
@@ -103,7 +104,6 @@ TEST_F(PartFiles, signal_at_any_moment_leaves_no_part_file_of_any_thread) {
     int status = -1;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     ::close(ready[0]);
-    ::close(ready[1]);
     ASSERT_EQ(status, 0);
     for (const std::string& name : names())
       ASSERT_EQ(name.size(), 1U) << name << " in round " << round;
