@@ -123,7 +123,7 @@ includes: ## Compile each source of the library, examples, program and Python mo
 	@scripts/install-deps.sh test
 	@cmake --preset debug -B build-includes -DHALYARD_TESTS=OFF -DHALYARD_PYTHON=ON \
 	  -DHALYARD_PCH=OFF $(CMAKE_FLAGS)
-	@cmake --build build-includes -j $(JOBS)
+	@tools/includes.py build-includes $(JOBS)
 
 verify: ## Run all checks and tests, and print how long each took; make verify STEPS='asan gl'
 	@.ci/run $(or $(STEPS),all)
