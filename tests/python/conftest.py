@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes the cases of one part, and writes a line `status seconds name` for each, as run-cases.py
-does for those of C++. A case is called python.FILE.case; HALYARD_CASES and HALYARD_CASES_NOT, two
-regular expressions, choose by that name."""
+"""With --record, writes a line `status seconds name` for each case of a part and prints those that
+failed, as run-cases.py does for those of C++; a part may have no case. A case is called
+python.FILE.case; HALYARD_CASES and HALYARD_CASES_NOT, two regular expressions, choose by that
+name."""
 import os
 import pathlib
 import re
@@ -40,7 +41,9 @@ def pytest_runtest_logreport(report):
     _results[report.nodeid] = status, seconds + report.duration
 
 
-def pytest_terminal_summary(terminalreporter):
+def pytest_terminal_summary(terminalreporter, config):
+    if not config.getoption("record"):
+        return
     for report in terminalreporter.getreports("failed") + terminalreporter.getreports("error"):
         terminalreporter.write_line(f"--- {_name_of(report.nodeid)}\n{report.longreprtext}")
         for _, text in report.sections:
@@ -49,10 +52,11 @@ def pytest_terminal_summary(terminalreporter):
 
 def pytest_sessionfinish(session, exitstatus):
     record = session.config.getoption("record")
-    if record:
-        # A process that died before has no record, and all of its part has failed.
-        record.parent.mkdir(parents=True, exist_ok=True)
-        record.write_text("".join(f"{status} {seconds:.3f} {_name_of(nodeid)}\n"
-                                  for nodeid, (status, seconds) in _results.items()))
+    if not record:
+        return
+    # A process that died before has no record, and all of its part has failed.
+    record.parent.mkdir(parents=True, exist_ok=True)
+    record.write_text("".join(f"{status} {seconds:.3f} {_name_of(nodeid)}\n"
+                              for nodeid, (status, seconds) in _results.items()))
     if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
         session.exitstatus = pytest.ExitCode.OK
