@@ -9,6 +9,7 @@ tables are in tools/check_tables.py.
 """
 import argparse
 import concurrent.futures
+import functools
 import os
 import re
 import shutil
@@ -82,11 +83,12 @@ def public_name(path):
     return re.sub(r"^include/(?:halyard|edgefirst)/|\.h$", "", path)
 
 
+@functools.cache
 def includes(text):
-    for number, line in enumerate(text.splitlines(), 1):
-        match = INCLUDE.match(line)
-        if match:
-            yield number, match.group(1) == "<", match.group(2)
+    """(line, whether in <>, name) of each include."""
+    matches = [(number, INCLUDE.match(line)) for number, line in enumerate(text.splitlines(), 1)
+               if "#" in line]
+    return [(number, match.group(1) == "<", match.group(2)) for number, match in matches if match]
 
 
 def rule_layers(tree):

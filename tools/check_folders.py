@@ -56,6 +56,7 @@ def without_templates(head):
     return kept
 
 
+@functools.cache
 def name_of(head):
     """The name in a declaration of a function, qualified as written; None for other heads."""
     if SKIPPED.match(head) or "operator" in head:

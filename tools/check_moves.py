@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rule `moves` of check.py. A defaulted move copies numbers, flags and pointers, so that an object
 that was moved from still refers to memory that it no longer owns."""
+import functools
 import re
 
 OPEN = re.compile(r"^[ ]*(?:class|struct)\s+(?:HALYARD_\w+\s+)?([\w:]+)\s*(?:final\s*)?"
@@ -12,23 +13,17 @@ SCALAR = re.compile(
 ARRAY = re.compile(r"\bunique_ptr<[^;>]*\[\]\s*>\s+\w+_\s*;")
 
 
-def body_of(text, begin):
-    """The text from `begin`, after an opening brace, to its closing brace."""
-    depth = 1
-    for at in range(begin, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[at], 0)
-        if depth == 0:
-            return text[begin:at]
-    return text[begin:]
-
-
-def own_members(body):
-    """The body without the bodies of nested classes and functions; line numbers stay the same."""
+@functools.cache
+def own_members(text, begin):
+    """What follows an opening brace up to its closing brace, without the bodies of nested classes
+    and functions; line numbers stay the same."""
     kept, depth = [], 0
-    for char in body:
-        depth -= char == "}"
-        kept.append(char if depth == 0 or char == "\n" else "")
-        depth += char == "{"
+    for piece in re.split(r"([{}])", text[begin:]):
+        depth -= piece == "}"
+        if depth < 0:
+            break
+        kept.append(piece if depth == 0 else "\n" * piece.count("\n"))
+        depth += piece == "{"
     return "".join(kept)
 
 
@@ -46,7 +41,7 @@ def rule_moves(tree):
     for path, text in files:
         for match in OPEN.finditer(text):
             name = match.group(1).split("::")[-1]
-            members = own_members(body_of(text, match.end()))
+            members = own_members(text, match.end())
             move = re.search(rf"(?<!\w){name}\({name}&&\s*\w*\)\s*(?:noexcept)?\s*(=\s*\w+|[;:]|)",
                              members)
             copies = re.search(rf"{name}\(const {name}&\)\s*=\s*delete", members)

@@ -11,6 +11,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+# Those of a run that has chosen this test.
+for name in ("HALYARD_CASES", "HALYARD_CASES_NOT"):
+    os.environ.pop(name, None)
 REPOSITORY = Path(sys.argv.pop(1) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2])
 PROGRAM = '''#!/usr/bin/env python3
 import json, os, sys, time

@@ -271,7 +271,7 @@ def test_both_masks_are_the_trainer_s(tmp_path, image, preset, rule):
         unclear = near(large) > 0
         if rule == "ultralytics":
             unclear = trainer.enlarged(letterbox.cut(unclear), image) > 0
-        np.testing.assert_array_equal(got[~unclear], mine[~unclear])
+        assert np.all((got == mine) | unclear)
         differ, on = differ + (got != mine).sum(), on + mine.sum()
     print(f"{len(masks)} masks, {on} pixels, {differ} differ, all at logits below {UNDECIDED}")
     assert on > 1000 * len(masks) ** 0.5

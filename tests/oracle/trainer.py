@@ -132,7 +132,7 @@ def detect_rows(rows, rules):
 
 
 def is_inside(box, shape):
-    y, x = np.mgrid[0:shape[0], 0:shape[1]]
+    y, x = np.arange(shape[0])[:, None], np.arange(shape[1])
     return (x >= box[0]) & (x < box[2]) & (y >= box[1]) & (y < box[3])
 
 
@@ -149,7 +149,7 @@ def mask(coefficients, prototypes, box, letterbox):
     large = enlarged(logits, letterbox.target)
     binary = (large > 0) & is_inside(box, large.shape)
     shown = enlarged(letterbox.cut(binary.astype(np.float32)), letterbox.image)
-    return np.floor(shown + 1e-6) > 0, large  # 1e-6: weights of OpenCV add up to 1 - 6e-8
+    return shown + 1e-6 >= 1, large  # 1e-6: weights of OpenCV add up to 1 - 6e-8
 
 
 def quick_mask(coefficients, prototypes, box, letterbox):

@@ -6,7 +6,7 @@ import unittest
 
 from json_schema import SCHEMA, hold, problems
 from masks_test import RED, write_png
-from program import CLIP, MODEL, IMAGE, SOURCE, ProgramTest, needs_engine, npy
+from program import MODEL, IMAGE, SOURCE, ProgramTest, needs_engine, npy
 from segmentation_model import pose_model, segmentation_model
 from val_test import harbour_truth
 
@@ -97,7 +97,8 @@ class Documents(JsonTest):
 @needs_engine
 class Runs(JsonTest):
     def test_boxes_and_tracks(self):
-        found = self.hold("run", self.succeed("run", "-m", MODEL, CLIP, "--track", "--json", "-"))
+        found = self.hold("run", self.succeed("run", "-m", MODEL, self.first_frames(), "--track",
+                                              "--json", "-"))
         self.assertTrue(any(d["track"] for f in found["frames"] for d in f["detections"]))
 
     def test_bench(self):

@@ -59,6 +59,14 @@ class ProgramTest(unittest.TestCase):
             path.write_text(content if isinstance(content, str) else json.dumps(content))
         return path
 
+    def first_frames(self, count=20):
+        """A folder with the first images of the clip, beside the test's folder."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        for image in sorted(CLIP.glob("*.jpg"))[:count]:
+            (pathlib.Path(folder.name) / image.name).symlink_to(image)
+        return pathlib.Path(folder.name)
+
     def read_json(self, name):
         return json.loads((self.dir / name).read_text())
 

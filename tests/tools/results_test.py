@@ -44,7 +44,8 @@ class Coco(ResultsTest):
         self.assertGreater(json.loads(got)["summary"]["AP50"], 0.72)
 
     def test_without_a_ground_truth_ids_are_numbers_from_1(self):
-        frames = self.frames("-m", MODEL, CLIP, "--track", "--coco", self.dir / "c.json")
+        frames = self.frames("-m", MODEL, self.first_frames(), "--track", "--coco",
+                             self.dir / "c.json")
         wanted = [(f["index"] + 1, f["source"], d["class"] + 1, d["track"])
                   for f in frames for d in f["detections"]]
         results = self.read_json("c.json")
@@ -110,7 +111,7 @@ class Coco(ResultsTest):
 class Mot(ResultsTest):
     def test_detections_are_tracked_as_run_tracks_them(self):
         det, out = self.dir / "det.txt", self.dir / "out.txt"
-        frames = self.frames("-m", MODEL, CLIP, "--mot", det)
+        frames = self.frames("-m", MODEL, self.first_frames(), "--mot", det)
         lines = [line.split(",") for line in det.read_text().splitlines()]
         self.assertEqual([int(line[0]) for line in lines],
                          [f["index"] + 1 for f in frames for _ in f["detections"]])
@@ -122,7 +123,7 @@ class Mot(ResultsTest):
 
     def test_with_tracks_their_boxes_alone_are_written(self):
         out = self.dir / "out.txt"
-        frames = self.frames("-m", MODEL, CLIP, "--track", "--mot", out)
+        frames = self.frames("-m", MODEL, self.first_frames(), "--track", "--mot", out)
         wanted = [(f["index"] + 1, d["track"]) for f in frames for d in f["detections"]
                   if d["track"] is not None]
         lines = [line.split(",") for line in out.read_text().splitlines()]
@@ -135,10 +136,10 @@ class Mot(ResultsTest):
 @needs_engine
 class Yolo(ResultsTest):
     def test_a_text_for_each_image_has_its_boxes_as_fractions(self):
-        folder = self.dir / "labels"
-        frames = self.frames("-m", MODEL, CLIP, "--track", "--yolo", folder)
+        clip, folder = self.first_frames(), self.dir / "labels"
+        frames = self.frames("-m", MODEL, clip, "--track", "--yolo", folder)
         self.assertEqual(sorted(p.name for p in folder.iterdir()),
-                         sorted(p.stem + ".txt" for p in CLIP.glob("*.jpg")))
+                         sorted(p.stem + ".txt" for p in clip.glob("*.jpg")))
         for frame in frames:
             name = frame["source"].rsplit("/", 1)[-1].replace(".jpg", ".txt")
             lines = (folder / name).read_text().splitlines()
@@ -210,10 +211,10 @@ class Guards(ResultsTest):
         self.fail_with(1, "run", "-m", MODEL, IMAGE, "--yolo", self.dir / "file", says="--yolo")
 
     def test_each_goes_to_standard_output(self):
+        clip, out = self.first_frames(3), self.dir / "file"
         for option in ("--coco", "--mot"):
-            out = self.dir / "file"
-            text = self.succeed("run", "-m", MODEL, CLIP, option, "-")
-            self.succeed("run", "-q", "-m", MODEL, CLIP, option, out)
+            text = self.succeed("run", "-m", MODEL, clip, option, "-")
+            self.succeed("run", "-q", "-m", MODEL, clip, option, out)
             self.assertEqual(text, out.read_text())
 
     def test_a_killed_run_leaves_whole_files_of_its_frames(self):

@@ -52,14 +52,15 @@ class Run(ProgramTest):
         self.assert_only("frames", "t.json", "trace.json", "sheet.png")
 
     def test_frames_in_flight_do_not_change_the_result(self):
-        results = []
+        clip, results = self.first_frames(30), []
         for in_flight in (1, 6):
-            frames = self.frames_of("run", "-m", MODEL, CLIP, "--track", "--in-flight", in_flight)
+            frames = self.frames_of("run", "-m", MODEL, clip, "--track", "--in-flight", in_flight)
             results.append([(f["index"], f["detections"]) for f in frames])
         self.assertEqual(*results)
 
     def test_detections_beyond_the_trackers_limit_are_told(self):
-        line = ("run", "-m", MODEL, CLIP, "--track", "-q", "--json", self.dir / "o.json")
+        line = ("run", "-m", MODEL, self.first_frames(), "--track", "-q", "--json",
+                self.dir / "o.json")
         done = self.run_program(*line, "--max-tracks", 1, "--stats")
         self.assertEqual(done.returncode, 0, done.stderr)
         frames = self.read_json("o.json")["frames"]
@@ -188,13 +189,13 @@ class Run(ProgramTest):
 
     def test_a_video_is_written_and_read_again(self):
         video = self.dir / "seen.mp4"
-        done = self.run_program("run", "-m", MODEL, CLIP, "--track", "--out", video, "-q")
+        done = self.run_program("run", "-m", MODEL, self.first_frames(20), "--track", "--out",
+                                video, "-q")
         if b"FFmpeg" in done.stderr:
             self.skipTest("this build has no FFmpeg")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assert_only("seen.mp4")
-        self.assertEqual(len(self.frames_of("run", "-m", MODEL, video)),
-                         len(list(CLIP.glob("*.jpg"))))
+        self.assertEqual(len(self.frames_of("run", "-m", MODEL, video)), 20)
 
 
 @needs_engine

@@ -79,7 +79,7 @@ TEST_F(Kill, DISABLED_loop) {
     for (std::uint64_t k = 0; k < kills_of_a_round && kills < kills_wanted; ++k) {
       // Some die while they begin, others in the middle of their work.
       const auto sleep =
-          std::chrono::microseconds(random() % (random() % 4 == 0 ? 20'000 : 80'000));
+          std::chrono::microseconds(random() % (random() % 4 == 0 ? 10'000 : 40'000));
       const auto end = std::chrono::steady_clock::now() + sleep;
       while (std::chrono::steady_clock::now() < end) {
         if (auto got = observer.recv_handle()) {
