@@ -269,6 +269,38 @@ time.sleep(0.1)
 """)
 
 
+# Calls of the package that call Python code of the program.
+CALLS_BACK = {
+    "dlpack": "ef.Tensor.from_dlpack(Slow())",
+    "size": "ef.Tensor([Slow(), 3], 'uint8')",
+    "shape": "ef.Tensor(Slow(), 'uint8')",
+    "path": "ef.load(Slow())",
+    "source": "[*ef.Pipeline(frames())]",
+}
+
+
+@pytest.mark.parametrize("call", CALLS_BACK)
+def test_the_end_while_a_call_is_in_python_code_that_it_called(call):
+    for _ in range(3):
+        run(f"""
+import halyard as ef, threading, time
+begun = threading.Event()
+def wait(*_, **__):
+    begun.set()
+    while True:
+        time.sleep(0.0005)
+class Slow:
+    __dlpack__ = __getitem__ = __iter__ = __index__ = __fspath__ = wait
+    def __dlpack_device__(self): return (1, 0)
+    def __len__(self): return 3
+def frames():
+    wait()
+    yield
+threading.Thread(target=lambda: {CALLS_BACK[call]}, daemon=True).start()
+begun.wait()
+""")
+
+
 SUBINTERPRETER = """
 import _xxsubinterpreters as interpreters
 {before}

@@ -17,7 +17,7 @@ class ThreadState {
     take_interpreter(state_);
     PyGILState_Release(outer_);
   }
-  void enter() {
+  void enter() noexcept {
     if (state_ != nullptr) return take_interpreter(state_);
     outer_ = PyGILState_Ensure();
   }

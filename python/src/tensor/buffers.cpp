@@ -3,6 +3,8 @@
 // not affect it.
 #include "tensor/buffers.h"
 
+#include <unwind.h>
+
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -267,15 +269,7 @@ PyObject* refuse_new(PyTypeObject* type, PyObject*, PyObject*) noexcept {
 }
 
 void take_interpreter(PyThreadState* state) noexcept {
-  try {
-    PyEval_RestoreThread(state);
-  } catch (...) {
-    // Python is shutting down and ends this thread by pthread_exit(), which unwinds it as an
-    // exception does. Frames of C++ and of other libraries are below: they stay, and the thread
-    // waits for the process to end. (The handler must not be left.)
-    while (true)
-      std::this_thread::sleep_for(std::chrono::hours(1));
-  }
+  PyEval_RestoreThread(state);
 }
 
 bool SignalCheck::operator()() noexcept {
@@ -298,3 +292,23 @@ void bind_buffers(nb::module_& m) {
 }
 
 }  // namespace halyard::python
+
+// While the interpreter shuts down, Python before 3.14 calls pthread_exit() in every other thread
+// that asks for its lock, also in Python code that a function of ours has called. That unwinds the
+// thread as an exception does, and objects of Python would be released without the lock. Instead
+// the thread stays where it is until the process ends, as from Python 3.14 on. The linker gives all
+// frames of the module the second function for the first (CMakeLists.txt).
+extern "C" {
+_Unwind_Reason_Code __real___gxx_personality_v0(int version, _Unwind_Action actions,
+                                                _Unwind_Exception_Class kind,
+                                                _Unwind_Exception* exception,
+                                                _Unwind_Context* context);
+_Unwind_Reason_Code __wrap___gxx_personality_v0(int version, _Unwind_Action actions,
+                                                _Unwind_Exception_Class kind,
+                                                _Unwind_Exception* exception,
+                                                _Unwind_Context* context) {
+  while ((actions & _UA_FORCE_UNWIND) != 0)
+    std::this_thread::sleep_for(std::chrono::hours(1));
+  return __real___gxx_personality_v0(version, actions, kind, exception, context);
+}
+}
