@@ -54,13 +54,23 @@ def mypy(tmp_path, *what):
                *what, MYPYPATH=str(ROOT / "python"))
 
 
-def pyright(tmp_path, *what):
+@pytest.fixture(scope="module")
+def pyright(tmp_path_factory):
+    """Of the examples, right.py and wrong.py: {name of a file: what is wrong with it}, and the
+    count of files. One call: it reads NumPy's stubs each time."""
+    needs("pyright")
+    tmp_path = tmp_path_factory.mktemp("pyright")
+    what = [*EXAMPLES, *right_and_wrong(tmp_path)]
     (tmp_path / "pyrightconfig.json").write_text(json.dumps({
         "include": [os.path.relpath(path, tmp_path) for path in what],
         "extraPaths": [os.path.relpath(ROOT / "python", tmp_path)],
         "reportMissingImports": "none", "reportMissingModuleSource": "none"}))
     done = run("-m", "pyright", "-p", tmp_path, "--pythonpath", sys.executable, "--outputjson")
-    return json.loads(done.stdout)
+    report = json.loads(done.stdout)
+    found = {path.name: [] for path in what}
+    for diagnostic in report["generalDiagnostics"]:
+        found[pathlib.Path(diagnostic["file"]).name].append(diagnostic)
+    return found, report["summary"]["filesAnalyzed"]
 
 
 def test_the_package_is_clean_under_mypy_strict(tmp_path):
@@ -76,11 +86,11 @@ def test_every_example_is_clean_under_mypy_strict(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_example_is_clean_under_pyright(tmp_path):
-    needs("pyright")
-    report = pyright(tmp_path, *EXAMPLES)
-    assert not report["generalDiagnostics"], report
-    assert report["summary"]["filesAnalyzed"] == len(EXAMPLES)
+def test_every_example_is_clean_under_pyright(pyright):
+    found, count = pyright
+    for path in EXAMPLES:
+        assert not found[path.name]
+    assert count == len(EXAMPLES) + 2
 
 
 # What each line is for a type checker.
@@ -172,31 +182,28 @@ halyard.Model("m.onnx")("a.jpg", conf="high")
 """
 
 
-def wrong_lines(tmp_path):
-    (tmp_path / "wrong.py").write_text("import halyard\nown = halyard.Tensor([2])" + WRONG)
-    return list(range(3, 3 + len(WRONG.strip().splitlines())))
+WRONG_LINES = list(range(3, 3 + len(WRONG.strip().splitlines())))
+
+
+def right_and_wrong(tmp_path):
+    right, wrong = tmp_path / "right.py", tmp_path / "wrong.py"
+    right.write_text(RIGHT)
+    wrong.write_text("import halyard\nown = halyard.Tensor([2])" + WRONG)
+    return right, wrong
 
 
 def test_mypy_knows_words_and_classes(tmp_path):
     needs("mypy")
-    (tmp_path / "right.py").write_text(RIGHT)
-    done = mypy(tmp_path, tmp_path / "right.py")
-    assert done.returncode == 0, done.stdout + done.stderr
-    lines = wrong_lines(tmp_path)
-    done = mypy(tmp_path, tmp_path / "wrong.py")
-    found = {int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error:" in line}
-    assert sorted(found) == lines, done.stdout
+    done = mypy(tmp_path, *right_and_wrong(tmp_path))
+    found = [line.split(":")[:2] for line in done.stdout.splitlines() if ": error:" in line]
+    assert {pathlib.Path(path).name for path, _ in found} == {"wrong.py"}, done.stdout
+    assert sorted({int(line) for _, line in found}) == WRONG_LINES, done.stdout
 
 
-def test_pyright_knows_words_and_classes(tmp_path):
-    needs("pyright")
-    (tmp_path / "right.py").write_text(RIGHT)
-    report = pyright(tmp_path, tmp_path / "right.py")
-    assert not [d for d in report["generalDiagnostics"] if d["severity"] == "error"], report
-    lines = wrong_lines(tmp_path)
-    report = pyright(tmp_path, tmp_path / "wrong.py")
-    found = {1 + d["range"]["start"]["line"] for d in report["generalDiagnostics"]}
-    assert sorted(found) == lines, report
+def test_pyright_knows_words_and_classes(pyright):
+    found, _ = pyright
+    assert not [d for d in found["right.py"] if d["severity"] == "error"]
+    assert sorted({1 + d["range"]["start"]["line"] for d in found["wrong.py"]}) == WRONG_LINES
 
 
 def defaults_of(name):
