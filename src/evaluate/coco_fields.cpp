@@ -2,6 +2,7 @@
 #include "evaluate/coco_fields.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace halyard::evaluate {
 

@@ -3,6 +3,7 @@
 #include "evaluate/coco_limits.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // Limits of the work for the masks of a file in COCO's format, checked before any mask is made.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
 #include <span>

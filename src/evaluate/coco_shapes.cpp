@@ -2,6 +2,7 @@
 #include "evaluate/coco_shapes.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,6 +2,7 @@
 #include "evaluate/keypoint_sigmas.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <array>
 
