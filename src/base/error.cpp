@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "base/text/format_error.h"
 #include "halyard/enumerators.h"
 #include "halyard/result.h"
 #include "halyard/version.h"

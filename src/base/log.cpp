@@ -9,7 +9,6 @@
 #include "base/env.h"
 #include "base/system/fork.h"
 #include "base/system/ranked_mutex.h"
-#include "halyard/threads.h"
 #include "halyard/trace.h"
 
 namespace halyard {

@@ -24,7 +24,6 @@
 #include "base/text/format_error.h"
 #include "halyard/log.h"
 #include "halyard/output_file.h"
-#include "halyard/threads.h"
 
 namespace halyard::trace {
 

@@ -8,8 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "halyard/hal.h"
-
 namespace halyard::capi {
 namespace {
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "capi/arguments.h"
 #include "capi/error.h"
 #include "capi/handles.h"
 #include "halyard/c/tensor.h"

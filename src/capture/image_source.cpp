@@ -8,7 +8,6 @@
 #include <limits>
 #include <utility>
 
-#include "base/text/format_error.h"
 #include "capture/image_source.h"
 #include "capture/source.h"
 

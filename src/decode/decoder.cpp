@@ -17,7 +17,6 @@
 #include "decode/head/extras.h"
 #include "decode/nms/nms.h"
 #include "decode/nms/selector.h"
-#include "halyard/threads.h"
 #include "halyard/tile_merge.h"
 #include "halyard/trace.h"
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <optional>
 
-#include "draw/boxes.h"
 #include "draw/draw_list.h"
 #include "draw/line_clip.h"
 #include "draw/polyline.h"

@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "base/text/format_error.h"
 #include "halyard/model.h"
 #include "model/runtimes.h"
 

@@ -14,7 +14,6 @@
 
 #include "base/text/cut_text.h"
 #include "base/text/format_error.h"
-#include "base/text/python_literal.h"
 #include "halyard/fd.h"
 #include "model/engine.h"
 #include "model/wire_reader.h"

@@ -9,7 +9,6 @@
 #include "base/checked.h"
 #include "base/text/format_error.h"
 #include "tensor/format.h"
-#include "tensor/image_storage.h"
 
 namespace halyard {
 namespace {

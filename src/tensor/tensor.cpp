@@ -8,7 +8,6 @@
 #include <numeric>
 #include <utility>
 
-#include "base/checked.h"
 #include "base/text/format_error.h"
 
 namespace halyard {

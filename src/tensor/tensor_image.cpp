@@ -9,7 +9,6 @@
 #include "halyard/tensor.h"
 #include "tensor/exchange/imported_planes.h"
 #include "tensor/image_storage.h"
-#include "tensor/memory/buffer_kinds.h"
 
 namespace halyard {
 namespace {

@@ -9,7 +9,6 @@
 #include "base/text/format_error.h"
 #include "halyard/tensor.h"
 #include "tensor/format.h"
-#include "tensor/image_storage.h"
 
 namespace halyard {
 

@@ -7,7 +7,6 @@
 
 #include "base/checked.h"
 #include "base/text/format_error.h"
-#include "halyard/transfer.h"
 #include "tensor/exchange/tensor_message.h"
 #include "tensor/image_storage.h"
 #include "tensor/tensor_parts.h"

@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/checked.h"
 #include "base/region.h"
 #include "base/text/format_error.h"
 #include "halyard/tensor.h"

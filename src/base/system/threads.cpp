@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/system/thread_number.h"
-
 namespace halyard {
 namespace {
 

@@ -2,7 +2,6 @@
 // Quantization and colorimetry in C.
 #include <utility>
 
-#include "capi/arguments.h"
 #include "capi/error.h"
 #include "capi/handles.h"
 #include "halyard/c/tensor.h"

@@ -12,7 +12,6 @@
 #include "base/text/format_error.h"
 #include "capture/plugin/plugin_error.h"
 #include "capture/v4l2/camera_choice.h"
-#include "capture/v4l2/camera_formats.h"
 #include "capture/v4l2/pixel_codes.h"
 #include "halyard/import.h"
 

@@ -5,7 +5,6 @@
 #include "base/text/format_error.h"
 #include "codec/exif.h"
 #include "codec/formats/bmp_header.h"
-#include "codec/formats/file_format.h"
 #include "halyard/trace.h"
 
 namespace halyard {

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/text/format_error.h"
 #include "codec/cancel.h"
 #include "codec/png/png_context.h"
 #include "codec/png/png_filter.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles heads that classify the whole image.
-#include "base/text/format_error.h"
 #include "decode/compile/compile.h"
 
 namespace halyard::decode {

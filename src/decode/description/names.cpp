@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of enumerators in documents. Where a value has several names, the first one is written.
 #include "decode/description/names.h"
-#include "decode/head/extras.h"
 
 namespace halyard {
 namespace {

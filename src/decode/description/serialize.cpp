@@ -6,7 +6,6 @@
 #include "base/text/format_error.h"
 #include "decode/description/names.h"
 #include "decode/description/serialize.h"
-#include "decode/description/validate.h"
 #include "halyard/description.h"
 
 namespace halyard {

@@ -7,7 +7,6 @@
 
 #include "base/checked.h"
 #include "base/text/format_error.h"
-#include "decode/description/names.h"
 #include "decode/description/shapes.h"
 #include "decode/description/validate.h"
 #include "halyard/tensor.h"

@@ -2,7 +2,6 @@
 // The scans as simple loops, without vectors.
 #include "decode/head/scan_reference.h"
 #include "decode/head/argmax_scan.h"
-#include "decode/head/multilabel_scan.h"
 #include "decode/head/stored_types.h"
 
 namespace halyard::decode {

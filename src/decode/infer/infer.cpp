@@ -9,7 +9,6 @@
 #include "decode/document/document_yaml.h"
 #include "decode/infer/infer_outputs.h"
 #include "decode/infer/metadata.h"
-#include "decode/nms/selector.h"
 #include "halyard/describe.h"
 
 namespace halyard {

@@ -9,10 +9,8 @@
 #include "base/text/format_error.h"
 #include "decode/description/end_to_end.h"
 #include "decode/description/shapes.h"
-#include "decode/head/extras.h"
 #include "decode/infer/infer_outputs.h"
 #include "decode/infer/metadata.h"
-#include "decode/nms/selector.h"
 
 namespace halyard::decode {
 namespace {

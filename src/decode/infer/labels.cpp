@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "decode/nms/selector.h"
 #include "halyard/describe.h"
 
 namespace halyard {

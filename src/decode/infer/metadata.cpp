@@ -12,7 +12,6 @@
 #include "decode/description/names.h"
 #include "decode/document/document.h"
 #include "decode/document/document_json.h"
-#include "decode/head/extras.h"
 
 namespace halyard::decode {
 namespace {

@@ -9,8 +9,6 @@
 #include "base/text/format_error.h"
 #include "decode/description/end_to_end.h"
 #include "decode/description/shapes.h"
-#include "decode/head/extras.h"
-#include "decode/nms/selector.h"
 #include "halyard/describe.h"
 
 namespace halyard {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "decode/head/extras.h"
 #include "decode/mask/mask_checks.h"
 #include "decode/mask/mask_plan.h"
 #include "decode/mask/mask_sample.h"

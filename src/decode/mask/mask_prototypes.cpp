@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/text/format_error.h"
-#include "decode/head/extras.h"
 #include "decode/head/field.h"
 #include "halyard/mask.h"
 #include "halyard/strided_copy.h"

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <type_traits>
 
-#include "base/text/format_error.h"
 #include "decode/head/threshold.h"
 #include "decode/mask/mask_sample.h"
 #include "decode/semantic/semantic_classes.h"

@@ -7,7 +7,6 @@
 #include <array>
 
 #include "base/text/format_error.h"
-#include "gl/display/library.h"
 
 namespace halyard::gl {
 namespace {

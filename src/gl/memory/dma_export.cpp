@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "base/text/format_error.h"
-#include "gl/display/library.h"
 #include "halyard/drm.h"
 #include "halyard/import.h"
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/system/ranked_mutex.h"
-#include "halyard/threads.h"
 
 namespace halyard::image::g2d {
 namespace {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/checked.h"
 #include "base/text/format_error.h"
 #include "ipc/message/depth_kernels.h"
 #include "ipc/message/depth_units.h"

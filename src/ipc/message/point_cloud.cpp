@@ -10,7 +10,6 @@
 
 #include "base/checked.h"
 #include "base/text/format_error.h"
-#include "base/text/utf8.h"
 #include "halyard/log.h"
 #include "ipc/message/message_storage.h"
 #include "ipc/message/point_fields.h"

@@ -9,7 +9,6 @@
 #include "halyard/import.h"
 #include "ipc/pool/borrowed_arena.h"
 #include "ipc/pool/loans.h"
-#include "ipc/pool/pool_part.h"
 
 namespace halyard::ipc {
 

@@ -8,8 +8,6 @@
 #include <array>
 #include <utility>
 
-#include "base/text/format_error.h"
-
 namespace halyard::model::ort {
 namespace {
 

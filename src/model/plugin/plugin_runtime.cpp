@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/text/format_error.h"
-#include "model/one_line.h"
 #include "model/plugin/plugin_session.h"
 
 namespace halyard::model {

@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "base/system/fork.h"
-#include "base/text/format_error.h"
-#include "halyard/threads.h"
 
 namespace halyard::model {
 

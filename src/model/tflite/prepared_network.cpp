@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/text/format_error.h"
 #include "halyard/quantization.h"
 #include "model/one_line.h"
 #include "model/tflite/element_types.h"

@@ -11,10 +11,8 @@
 #include "base/text/utf8.h"
 #include "reconcile/attributes/attribute_blob.h"
 #include "reconcile/attributes/blob.h"
-#include "reconcile/attributes/key_table.h"
 #include "reconcile/attributes/stored_lists.h"
 #include "reconcile/buffer/negotiated_state.h"
-#include "reconcile/layout/layout_tag.h"
 
 namespace halyard {
 namespace {

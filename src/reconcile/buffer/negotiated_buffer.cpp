@@ -8,7 +8,6 @@
 #include "base/text/format_error.h"
 #include "base/text/log_format.h"
 #include "halyard/enumerators.h"
-#include "halyard/import.h"
 #include "reconcile/buffer/allocate_negotiated.h"
 #include "reconcile/buffer/negotiated_state.h"
 

@@ -11,7 +11,6 @@
 #include "reconcile/merge/reconcile.h"
 #include "reconcile/merge/result.h"
 #include "reconcile/merge/rounds.h"
-#include "reconcile/merge/state.h"
 
 namespace halyard {
 

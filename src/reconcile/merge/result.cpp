@@ -7,7 +7,6 @@
 #include "base/text/format_error.h"
 #include "reconcile/merge/choose_memory.h"
 #include "reconcile/merge/conflict.h"
-#include "reconcile/merge/memory_order.h"
 #include "reconcile/merge/result.h"
 #include "reconcile/merge/state.h"
 

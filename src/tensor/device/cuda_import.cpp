@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/runtime/cuda_runtime.h"
-#include "base/text/format_error.h"
 #include "base/text/log_format.h"
 
 namespace halyard {

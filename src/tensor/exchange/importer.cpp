@@ -10,7 +10,6 @@
 #include "base/system/ranked_mutex.h"
 #include "base/text/format_error.h"
 #include "halyard/import.h"
-#include "halyard/threads.h"
 #include "halyard/trace.h"
 #include "tensor/memory/buffer_kinds.h"
 #include "tensor/memory/fd_kind.h"

@@ -8,7 +8,6 @@
 #include "base/text/format_error.h"
 #include "base/text/log_format.h"
 #include "halyard/dmabuf.h"
-#include "halyard/threads.h"
 #include "tensor/memory/buffer_kinds.h"
 #include "tensor/memory/dma_attach.h"
 #include "tensor/memory/dma_heap.h"

@@ -10,7 +10,6 @@
 
 #include "base/local.h"
 #include "base/system/ranked_mutex.h"
-#include "halyard/threads.h"
 #include "halyard/trace.h"
 #include "tensor/image_storage.h"
 

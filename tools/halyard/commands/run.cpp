@@ -9,7 +9,6 @@
 
 #include "commands/commands.h"
 #include "halyard/trace.h"
-#include "interrupt.h"
 #include "options/limit_options.h"
 #include "options/out_formats.h"
 #include "options/paths.h"

@@ -10,7 +10,6 @@
 #include <system_error>
 
 #include "halyard/model.h"
-#include "options/values.h"
 #include "report.h"
 
 namespace halyard::tool {
