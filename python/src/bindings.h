@@ -59,8 +59,8 @@ T& instance_of(nb::handle self) {
 /// tp_new of classes that only the library instantiates: raises TypeError.
 PyObject* refuse_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept;
 
-/// PyEval_RestoreThread() that never unwinds, as buffers.cpp has it: also where the frames below are
-/// not of this module.
+/// PyEval_RestoreThread() that never unwinds (buffers.cpp), also where the frames below are not of
+/// this module.
 void take_interpreter(PyThreadState* state) noexcept;
 
 /// Releases the interpreter's lock while it lives.
