@@ -11,7 +11,6 @@ PLAIN = re.compile(r"\bstd::(?:\w+_)?mutex\b|\bstd::condition_variable|\bForkMut
 FORK_LOCK = re.compile(r"\bFork(?:Taking)?Lock\b")
 HELD = re.compile(r"\bHeldRank<LockRank::(\w+)>")
 RANKED = re.compile(r"\bRanked(?:Fork)?Mutex<LockRank::(\w+)(?:, [\w:]+)?> (\w+)[;{]")
-LOCK = re.compile(r"[mM]utex|condition_variable|Lock\b|HeldRank")
 ROW = re.compile(r"\| `(\w+)` \| `(src/[\w/.]+)` `(\w+)` \|")
 
 
@@ -19,7 +18,7 @@ def mutexes(tree):
     """(rank, file, name) of each mutex -> its line. Reports those without a rank."""
     found = {}
     for path, text in tree.files("src/", suffixes={".h", ".cpp"}):
-        if not LOCK.search(text):
+        if not any(each.search(text) for each in (PLAIN, FORK_LOCK, HELD, RANKED)):
             continue
         before = ""
         for number, line in enumerate(text.splitlines(), 1):
