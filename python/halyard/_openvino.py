@@ -7,7 +7,7 @@ import ctypes
 import importlib.util
 import os
 import pathlib
-from typing import List, Optional
+from typing import Iterator, List, Optional, Tuple
 
 INSTALL = "pip install halyard-vision[openvino]"
 # Package, folder in it, its library's files, and the variable that takes precedence.
@@ -31,15 +31,20 @@ def folder(package: str = "openvino", inner: str = "libs",
     return None
 
 
+def installed(engine: str = "") -> Iterator[Tuple[str, str, str, str]]:
+    """Package, variable, folder and files of an engine, or of each (""), if it is installed and not
+    loaded, unless the variable names another folder."""
+    for package, inner, files, variable in PACKAGES:
+        if engine in ("", package) and package not in _seen and not os.environ.get(variable):
+            libs = folder(package, inner, files)
+            if libs is not None:
+                yield package, variable, libs, files
+
+
 def prepare(engine: str = "openvino") -> bool:
     """Loads the library of a package, once, or of all packages (""). Whether it has loaded one."""
     before = len(_loaded)
-    for package, inner, files, variable in PACKAGES:
-        if engine not in ("", package) or package in _seen or os.environ.get(variable):
-            continue
-        libs = folder(package, inner, files)
-        if libs is None:
-            continue
+    for package, _, libs, files in installed(engine):
         for path in sorted(pathlib.Path(libs).glob(files)):
             try:
                 _loaded.append(ctypes.CDLL(str(path)))  # RTLD_LOCAL: keeps its names private

@@ -14,8 +14,6 @@ def main() -> None:
     program = pathlib.Path(__file__).with_name("bin") / "halyard"
     if not program.exists():
         sys.exit(f"halyard: this package has no program; build it with `{BUILD}` in a checkout")
-    for package, inner, files, variable in _openvino.PACKAGES:
-        libs = _openvino.folder(package, inner, files)
-        if libs is not None:
-            os.environ.setdefault(variable, libs)
+    for _, variable, libs, _ in _openvino.installed():
+        os.environ[variable] = libs
     os.execv(program, [sys.argv[0], *sys.argv[1:]])
