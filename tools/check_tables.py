@@ -110,7 +110,7 @@ ADAPTERS = {
 HOMES = [
     (r"sys/mman\.h", ["src/base/system/mapped.cpp", "tests/vm/", "tests/image/cpu/guarded.h"]),
     (r"linux/(dma-(buf|heap)|udmabuf)\.h|drm/.*", ["src/tensor/", "tests/"]),
-    (r"unwind\.h", ["python/src/tensor/buffers.cpp"]),
+    (r"unwind\.h", ["python/src/interpreter.cpp"]),
     (r"linux/videodev2\.h", ["src/capture/", "src/reconcile/engines/v4l2.cpp", "tests/vm/",
                                "tests/capture/"]),
     (r"jpegint\.h", ["src/codec/jpeg/jpeg_entropy.cpp"]),

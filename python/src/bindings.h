@@ -58,9 +58,15 @@ T& instance_of(nb::handle self) {
 
 /// tp_new of classes that only the library instantiates: raises TypeError.
 PyObject* refuse_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept;
+/// The slots of such a class.
+extern PyType_Slot made_by_calls[];
 
-/// PyEval_RestoreThread() that never unwinds (buffers.cpp), also where the frames below are not of
-/// this module.
+/// PyGILState_Ensure(), from any thread. False once the program ends: Python may be gone, and its
+/// objects are left to the system.
+bool enter_interpreter(PyGILState_STATE& state) noexcept;
+
+/// PyEval_RestoreThread() that never unwinds (interpreter.cpp), also where the frames below are not
+/// of this module.
 void take_interpreter(PyThreadState* state) noexcept;
 
 /// Releases the interpreter's lock while it lives.
@@ -113,7 +119,7 @@ auto released_with_signals(F&& call) {
 // One function for each file, in the order in which module.cpp calls them.
 void bind_errors(nb::module_& m);
 void bind_enums(nb::module_& m);
-void bind_buffers(nb::module_& m);
+void bind_interpreter(nb::module_& m);
 void bind_values(nb::module_& m);
 void bind_tensor_map(nb::module_& m);
 void bind_cuda_map(nb::module_& m);

@@ -147,8 +147,7 @@ struct PyRequest {
 };
 
 void bind_request(nb::module_& m) {
-  static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(&refuse_new)}, {0, nullptr}};
-  nb::class_<PyRequest>(m, "InferenceRequest", nb::type_slots(slots),
+  nb::class_<PyRequest>(m, "InferenceRequest", nb::type_slots(made_by_calls),
                         "A run in flight, from Engine.submit(). If it is dropped, the run is "
                         "cancelled.")
       .def(

@@ -143,6 +143,20 @@ void replace_type_error(const char* argument, const char* wanted, nb::handle got
   nb::raise_from(cause, PyExc_TypeError, "%s", text.c_str());
 }
 
+void raise_not_made(nb::handle self) {
+  PyErr_Format(PyExc_TypeError, "%s: __init__() has not been called",
+               nb::type_name(self.type()).c_str());
+  throw nb::python_error();
+}
+
+PyObject* refuse_new(PyTypeObject* type, PyObject*, PyObject*) noexcept {
+  PyErr_Format(PyExc_TypeError, "%R: objects of this class cannot be made by a program",
+               reinterpret_cast<PyObject*>(type));
+  return nullptr;
+}
+
+PyType_Slot made_by_calls[] = {{Py_tp_new, reinterpret_cast<void*>(&refuse_new)}, {0, nullptr}};
+
 void bind_errors(nb::module_&) {
   nb::register_exception_translator(&translate);
   const nb::module_ errors = nb::module_::import_("halyard._errors");

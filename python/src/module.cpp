@@ -11,7 +11,7 @@ namespace {
 void bind_tensors(nanobind::module_& m) {
   py::bind_errors(m);
   py::bind_enums(m);
-  py::bind_buffers(m);
+  py::bind_interpreter(m);
   py::bind_values(m);
   py::bind_tensor_map(m);
   py::bind_cuda_map(m);
@@ -91,14 +91,14 @@ void free_module(void* module) {
   if (is_main_interpreter()) nanobind::detail::nb_module_free(module);
 }
 
-PyModuleDef_Slot slots[] = {
+PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, reinterpret_cast<void*>(&refuse_other_interpreters)},
     {Py_mod_exec, reinterpret_cast<void*>(&nanobind__core_exec)},
     NB_MODULE_SLOTS_2,
 };
 // Wraps the function that NB_MODULE() has made, when the file is loaded.
 [[maybe_unused]] const bool is_prepared = [] {
-  nanobind__core_module.m_slots = slots;
+  nanobind__core_module.m_slots = module_slots;
   nanobind__core_module.m_free = &free_module;
   return true;
 }();

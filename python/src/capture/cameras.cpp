@@ -148,7 +148,7 @@ nb::dict mode_of(PyCamera& self) {
   return out;
 }
 
-nb::dict stats_of(PyCamera& self) {
+nb::dict camera_stats(PyCamera& self) {
   const CameraStats stats = opened(self)->stats();
   nb::dict out;
   put(out, "frames", stats.frames);
@@ -184,7 +184,7 @@ void bind_cameras(nb::module_& m) {
           "fileno", [](PyCamera& self) { return opened(self)->fd(); },
           nb::sig("def fileno(self) -> int"))
       .def("mode", &mode_of, nb::sig("def mode(self) -> dict[str, Any]"))
-      .def("stats", &stats_of, nb::sig("def stats(self) -> dict[str, int]"))
+      .def("stats", &camera_stats, nb::sig("def stats(self) -> dict[str, int]"))
       .def(
           "controls",
           [](PyCamera& self) {

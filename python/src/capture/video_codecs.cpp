@@ -207,7 +207,7 @@ nb::object next_packet(PyEncoder& self, double timeout_s) {
 
 // What decoders and encoders have in common.
 template <class Codec>
-nb::class_<PyCodec<Codec>> bind_codec(nb::module_& m, const char* name, const char* doc) {
+nb::class_<PyCodec<Codec>> bind_codec_of(nb::module_& m, const char* name, const char* doc) {
   using Py = PyCodec<Codec>;
   return nb::class_<Py>(m, name, doc)
       .def("is_ready", &is_ready<Codec>, nb::sig("def is_ready(self) -> bool"))
@@ -228,7 +228,7 @@ nb::class_<PyCodec<Codec>> bind_codec(nb::module_& m, const char* name, const ch
 }
 
 void bind_video_decoder(nb::module_& m) {
-  bind_codec<VideoDecoder>(m, "_VideoDecoder", "The C++ part of halyard.VideoDecoder.")
+  bind_codec_of<VideoDecoder>(m, "_VideoDecoder", "The C++ part of halyard.VideoDecoder.")
       .def("__init__", &open_decoder, nb::arg("options"),
            nb::sig("def __init__(self, options: dict[str, Any]) -> None"))
       .def("send", &send_packet, nb::arg("data"), nb::arg("timestamp_ns"), nb::arg("timeout"),
@@ -245,7 +245,7 @@ void bind_video_decoder(nb::module_& m) {
 }
 
 void bind_video_encoder(nb::module_& m) {
-  bind_codec<VideoEncoder>(m, "_VideoEncoder", "The C++ part of halyard.VideoEncoder.")
+  bind_codec_of<VideoEncoder>(m, "_VideoEncoder", "The C++ part of halyard.VideoEncoder.")
       .def("__init__", &open_encoder, nb::arg("options"),
            nb::sig("def __init__(self, options: dict[str, Any]) -> None"))
       .def("image", &lent_image, nb::arg("timeout"),

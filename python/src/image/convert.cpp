@@ -11,7 +11,7 @@
 
 #include "args.h"
 #include "enums.h"
-#include "processor.h"
+#include "image/processor.h"
 #include "tensor/tensor_class.h"
 #include "values.h"
 #include "words.h"

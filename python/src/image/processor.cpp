@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ImageProcessor: construction, closing, and the images that it makes or imports.
-#include "processor.h"
+#include "image/processor.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -86,7 +86,7 @@ void add_making(DepthClass& cls) {
           "uint16 millimetres.");
 }
 
-void add_arrays(DepthClass& cls) {
+void add_depth_arrays(DepthClass& cls) {
   cls.def_static("from_numpy", &depth_from_numpy, nb::arg("array"), nb::kw_only(),
                  nb::arg("pool") = nb::none(),
                  nb::sig("def from_numpy(array: Any, *, pool: TensorPool | None = None) -> "
@@ -237,7 +237,7 @@ void bind_depth_image(nb::module_& m) {
   bind_camera(m);
   DepthClass cls(m, "DepthImage", nb::is_weak_referenceable(), depth_doc);
   add_making(cls);
-  add_arrays(cls);
+  add_depth_arrays(cls);
   add_message(cls);
   add_facts(cls);
   add_pixels(cls);

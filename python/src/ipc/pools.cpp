@@ -277,11 +277,7 @@ void add_protocols(PoolClass& cls) {
 
 void bind_stats(nb::module_& m) {
   using Stats = TensorPoolStats;
-  nb::class_<Stats>(m, "TensorPoolStats", nb::type_slots([] {
-                      static PyType_Slot slots[] = {
-                          {Py_tp_new, reinterpret_cast<void*>(&refuse_new)}, {0, nullptr}};
-                      return slots;
-                    }()),
+  nb::class_<Stats>(m, "TensorPoolStats", nb::type_slots(made_by_calls),
                     "Counts over all processes of a pool; exact if nobody allocates meanwhile.")
       .def_ro("pool_id", &Stats::pool_id)
       .def_ro("max_slots", &Stats::max_slots)

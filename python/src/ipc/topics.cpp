@@ -136,7 +136,7 @@ nb::object recv(const PyEndpoint& self, nb::handle timeout) {
   }
 }
 
-TopicStats stats_of(const PyEndpoint& self) {
+TopicStats topic_stats(const PyEndpoint& self) {
   const auto endpoint = open_endpoint(self);
   TopicStats stats = released([&] { return endpoint->topic->stats(); });
   stats.refused -= std::min(stats.refused, endpoint->refused_early.load());
@@ -203,7 +203,7 @@ void add_messages(EndpointClass& cls) {
 }
 
 void add_state(EndpointClass& cls) {
-  cls.def("stats", &stats_of)
+  cls.def("stats", &topic_stats)
       .def(
           "pool",
           [](const PyEndpoint& self) {

@@ -9,7 +9,7 @@
 
 #include "args.h"
 #include "halyard/compat/decode.h"
-#include "processor.h"
+#include "image/processor.h"
 #include "results/any_tracker.h"
 #include "results/decoder.h"
 #include "tensor/arrays.h"

@@ -34,8 +34,6 @@ constexpr const char* operation_doc =
     "or\n"
     "fails it if an exception is raised. An object that is destroyed before that counts as failed.";
 
-PyType_Slot made_by_calls[] = {{Py_tp_new, reinterpret_cast<void*>(&refuse_new)}, {0, nullptr}};
-
 /// Keeps the bytes for views, beyond the lock.
 struct PyBufferLock {
   NegotiatedBuffer buffer;

@@ -30,8 +30,6 @@ constexpr const char* reconciled_doc =
     "who\n"
     "caused a value. Immutable; thread-safe.";
 
-PyType_Slot made_by_calls[] = {{Py_tp_new, reinterpret_cast<void*>(&refuse_new)}, {0, nullptr}};
-
 nb::object reconcile_parties(nb::handle lists, bool allow_drop, bool can_anchor) {
   const auto parties = parties_from(lists, "lists");
   Conflict conflict;
@@ -198,7 +196,7 @@ void add_buffers(ReconciledClass& cls) {
            "time. Raises UnsupportedError (not all parties reach memfd), and as TensorPool().");
 }
 
-void add_exchange(ReconciledClass& cls) {
+void add_encoding(ReconciledClass& cls) {
   cls.def(
          "encode",
          [](const Reconciled& self, nb::handle party) {
@@ -283,7 +281,7 @@ void bind_reconciled(nb::module_& m) {
   add_values(cls);
   add_facts(cls);
   add_buffers(cls);
-  add_exchange(cls);
+  add_encoding(cls);
   bind_plan(m);
   m.def("reconcile", &reconcile_parties, nb::arg("lists"), nb::kw_only(),
         nb::arg("allow_drop") = false, nb::arg("can_anchor") = true,

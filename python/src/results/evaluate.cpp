@@ -15,7 +15,7 @@
 #include "halyard/enumerators.h"
 #include "halyard/evaluate.h"
 #include "halyard/preset.h"
-#include "processor.h"
+#include "image/processor.h"
 #include "tensor/arrays.h"
 #include "tensor/tensor.h"
 
@@ -26,7 +26,7 @@ nb::object number_or_none(const std::optional<double>& value) {
   return value ? nb::cast(*value) : nb::none();
 }
 
-std::string_view bytes_of(const nb::bytes& text) {
+std::string_view characters_of(const nb::bytes& text) {
   return {text.c_str(), text.size()};
 }
 
@@ -56,7 +56,7 @@ CocoKind kind_from(const std::string& name) {
 
 nb::tuple evaluate(const CocoTruth& self, const nb::bytes& results, const std::string& name) {
   const CocoKind kind = kind_from(name);
-  const std::string_view text = bytes_of(results);
+  const std::string_view text = characters_of(results);
   CocoResults read;
   const auto scores = take(released([&]() -> Result<CocoScores> {
     HALYARD_TRY(read, parse_coco_results(text, self, kind));
@@ -86,7 +86,7 @@ void bind_truth(nb::module_& m) {
       .def(
           "__init__",
           [](CocoTruth* self, const nb::bytes& text, const std::string& name) {
-            const std::string_view json = bytes_of(text);
+            const std::string_view json = characters_of(text);
             const CocoKind kind = kind_from(name);
             new (self) CocoTruth(take(released([&] { return parse_coco_truth(json, kind); })));
           },

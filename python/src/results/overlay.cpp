@@ -15,7 +15,7 @@
 #include "fork_mutex.h"
 #include "halyard/draw.h"
 #include "halyard/mask_draw.h"
-#include "processor.h"
+#include "image/processor.h"
 #include "tensor/arrays.h"
 #include "tensor/tensor.h"
 

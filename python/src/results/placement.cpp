@@ -12,8 +12,8 @@
 #include <span>
 #include <string>
 
+#include "image/processor.h"
 #include "kept.h"
-#include "processor.h"
 #include "results/box_units.h"
 #include "tensor/array_view.h"
 #include "tensor/arrays.h"
@@ -179,7 +179,7 @@ void add_maps(Class& cls) {
           nb::arg("points"), "The reverse.");
 }
 
-void add_copies(Class& cls) {
+void add_value_methods(Class& cls) {
   cls.def("__reduce__", &reduced)
       .def("__copy__", [](const Placement& p) { return p; })
       .def(
@@ -231,7 +231,7 @@ void bind_placement(nb::module_& m) {
           "backward", [](const Placement& p) { return six(p.backward()); },
           "From destination to source.")
       .def("__repr__", &placement_repr);
-  add_copies(cls);
+  add_value_methods(cls);
   m.def("_placement_of", &make_placement,
         nb::sig("def _placement_of(source: Sequence[int], crop: Sequence[float], orientation: "
                 "Sequence[int], destination: Sequence[int], content: Sequence[int], forward: "

@@ -10,9 +10,9 @@ namespace halyard::python {
 namespace {
 
 // Axes from the shortest stride to the longest: each step must exceed the reach of the inner ones.
-bool may_overlap_itself(std::span<const std::size_t> shape,
-                        std::span<const std::ptrdiff_t> stride_bytes,
-                        std::size_t item_bytes) noexcept {
+bool strides_may_overlap(std::span<const std::size_t> shape,
+                         std::span<const std::ptrdiff_t> stride_bytes,
+                         std::size_t item_bytes) noexcept {
   struct Axis {
     std::size_t step;
     std::size_t extent;
@@ -67,7 +67,7 @@ std::optional<DType> dtype_of(std::string_view format, std::size_t item_bytes) n
 }  // namespace
 
 bool may_overlap_itself(const Layout& layout) noexcept {
-  return may_overlap_itself(layout.dims(), layout.stride_bytes, size_of(layout.dtype));
+  return strides_may_overlap(layout.dims(), layout.stride_bytes, size_of(layout.dtype));
 }
 
 bool ArrayView::open(nb::handle object, const char* argument, ArrayUse use) {
@@ -194,7 +194,7 @@ bool ArrayView::is_contiguous() const noexcept {
 
 bool ArrayView::overlaps_itself() const noexcept {
   return rank_ <= max_rank && !is_contiguous() &&
-         may_overlap_itself(std::span(shape_).first(rank_), stride_bytes_, item_bytes_);
+         strides_may_overlap(std::span(shape_).first(rank_), stride_bytes_, item_bytes_);
 }
 
 std::optional<DType> ArrayView::dtype() const noexcept {

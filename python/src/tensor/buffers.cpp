@@ -3,14 +3,9 @@
 // not affect it.
 #include "tensor/buffers.h"
 
-#include <unwind.h>
-
 #include <array>
-#include <atomic>
-#include <chrono>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "enums.h"
@@ -18,21 +13,6 @@
 
 namespace halyard::python {
 namespace {
-
-std::atomic<bool> has_ended{false};
-// Threads between the check of has_ended and taking the interpreter's lock.
-std::atomic<int> returning{0};
-
-// Runs when the program ends: objects released from now on are left to the system, because
-// Python may be gone by then. Threads that are about to release one get the interpreter's lock
-// first.
-void end() {
-  has_ended.store(true);
-  PyThreadState* state = PyEval_SaveThread();
-  for (int i = 0; i < 1000 && returning.load() > 0; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  PyEval_RestoreThread(state);
-}
 
 // Codes of the struct module, by DType; bfloat16 has none.
 constexpr std::array<const char*, 13> codes = {"B", "b", "H", "h", "I",     "i", "Q",
@@ -189,14 +169,11 @@ struct Held {
   ArrayView array;
   ~Held() {
     if (!array.is_open()) return;
-    returning.fetch_add(1);
-    if (is_python_alive()) {
-      const PyGILState_STATE state = PyGILState_Ensure();
-      returning.fetch_sub(1);
+    PyGILState_STATE state;
+    if (enter_interpreter(state)) {
       array.close();
       PyGILState_Release(state);
     } else {
-      returning.fetch_sub(1);
       array.abandon();
     }
   }
@@ -256,59 +233,4 @@ PyObject* lender_of(const Buffer& buffer) noexcept {
   return lender == nullptr ? nullptr : lender->held.array.exporter();
 }
 
-void raise_not_made(nb::handle self) {
-  PyErr_Format(PyExc_TypeError, "%s: __init__() has not been called",
-               nb::type_name(self.type()).c_str());
-  throw nb::python_error();
-}
-
-PyObject* refuse_new(PyTypeObject* type, PyObject*, PyObject*) noexcept {
-  PyErr_Format(PyExc_TypeError, "%R: objects of this class cannot be made by a program",
-               reinterpret_cast<PyObject*>(type));
-  return nullptr;
-}
-
-void take_interpreter(PyThreadState* state) noexcept {
-  PyEval_RestoreThread(state);
-}
-
-bool SignalCheck::operator()() noexcept {
-  const auto now = std::chrono::steady_clock::now();
-  if (has_raised_ || now < next_) return has_raised_;
-  next_ = now + std::chrono::milliseconds(50);
-  take_interpreter(released_);
-  has_raised_ = PyErr_CheckSignals() != 0;
-  PyEval_SaveThread();
-  return has_raised_;
-}
-
-bool is_python_alive() noexcept {
-  return !has_ended.load(std::memory_order_acquire) && Py_IsInitialized() != 0;
-}
-
-void bind_buffers(nb::module_& m) {
-  m.def("_ending", &end);
-  nb::module_::import_("atexit").attr("register")(m.attr("_ending"));
-}
-
 }  // namespace halyard::python
-
-// While the interpreter shuts down, Python before 3.14 calls pthread_exit() in every other thread
-// that asks for its lock, also in Python code that a function of ours has called. That unwinds the
-// thread as an exception does, and objects of Python would be released without the lock. Instead
-// the thread stays where it is until the process ends, as from Python 3.14 on. The linker gives all
-// frames of the module the second function for the first (CMakeLists.txt).
-extern "C" {
-_Unwind_Reason_Code __real___gxx_personality_v0(int version, _Unwind_Action actions,
-                                                _Unwind_Exception_Class kind,
-                                                _Unwind_Exception* exception,
-                                                _Unwind_Context* context);
-_Unwind_Reason_Code __wrap___gxx_personality_v0(int version, _Unwind_Action actions,
-                                                _Unwind_Exception_Class kind,
-                                                _Unwind_Exception* exception,
-                                                _Unwind_Context* context) {
-  while ((actions & _UA_FORCE_UNWIND) != 0)
-    std::this_thread::sleep_for(std::chrono::hours(1));
-  return __real___gxx_personality_v0(version, actions, kind, exception, context);
-}
-}

@@ -54,7 +54,4 @@ Tensor wrap_buffer(nb::handle object, const char* argument, bool to_write);
 /// for objects that the garbage collector does not know. The buffer owns one reference.
 PyObject* lender_of(const Buffer& buffer) noexcept;
 
-/// Whether Python still runs: once it ends, memory of its objects is left to the system.
-bool is_python_alive() noexcept;
-
 }  // namespace halyard::python

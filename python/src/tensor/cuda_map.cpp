@@ -147,7 +147,7 @@ constexpr const char* cuda_map_doc =
     "a copy. While it or an array of it lives, the CPU cannot map a pixel buffer. CUDA's work on\n"
     "the elements must be in the map's stream, or be done, before the last of them is deleted.";
 
-PyType_Slot slots[] = {
+PyType_Slot cuda_map_slots[] = {
     {Py_tp_new, reinterpret_cast<void*>(&refuse_new)},
     {0, nullptr},
 };
@@ -220,7 +220,7 @@ void add_cuda_map(TensorClass& cls) {
 }
 
 void bind_cuda_map(nb::module_& m) {
-  CudaMapClass cls(m, "CudaMap", nb::type_slots(slots), cuda_map_doc);
+  CudaMapClass cls(m, "CudaMap", nb::type_slots(cuda_map_slots), cuda_map_doc);
   add_life(cls);
   add_exports(cls);
 }

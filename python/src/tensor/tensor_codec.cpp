@@ -209,7 +209,7 @@ nb::object repr_png(const PyTensor& self) {
   return png ? bytes_object(*png) : nb::none();
 }
 
-void add_decoding(TensorClass& cls) {
+void add_image_decoding(TensorClass& cls) {
   const char* decode_doc =
       "Decodes an image file into this tensor's memory. The tensor takes the file's size and\n"
       "format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; others Rgb, Rgba\n"
@@ -350,7 +350,7 @@ template void add_loading(NativeTensorClass& cls);
 template void add_loading(ReferenceTensorClass& cls);
 
 void add_codec(TensorClass& cls) {
-  add_decoding(cls);
+  add_image_decoding(cls);
   add_peeking(cls);
   add_saving(cls);
   add_encoding(cls);

@@ -298,7 +298,7 @@ void add_life(MapClass& cls) {
            "BufferError and leaves the map open.");
 }
 
-void add_arrays(MapClass& cls) {
+void add_map_arrays(MapClass& cls) {
   cls.def("numpy", &flat_bytes, nb::sig("def numpy(self) -> memoryview"),
           "The elements' bytes as a flat memoryview of prod(shape) * itemsize bytes. If rows\n"
           "are padded these are not only the elements: use numpy.asarray(m) then. Raises\n"
@@ -341,7 +341,7 @@ void bind_map(nb::module_& m) {
   nb::class_<StoredBits>(m, "_StoredBits", nb::type_slots(bits_slots));
   MapClass cls(m, "TensorMap", nb::type_slots(map_slots), map_doc);
   add_life(cls);
-  add_arrays(cls);
+  add_map_arrays(cls);
   add_elements(cls);
 }
 
