@@ -66,9 +66,10 @@ def rule_words(tree):
 
 TYPE = re.compile(r"^(?:struct|class|enum class|enum) (?:HALYARD_\w+ )?(?!HALYARD_)(\w+)\b(?!::)"
                   r"[^;()]*\{", re.M)
-CONSTANT = re.compile(r"^(?:inline )?(?:(?:static |constinit |thread_local )?const(?:expr)?\b|"
-                      r"static|constinit|thread_local|std::\w+)[^;(){}=]*?\b(\w+)"
+VARIABLE = re.compile(r"^(?!(?:struct|class|enum|union|namespace|using|typedef|template|extern|"
+                      r"return|friend|concept|requires)\b)\w[^;(){}=]*?[\s*&>](?!operator)(\w+)"
                       r"(?:\[[^\]]*\])*\s*(?:\{|=|;)", re.M)
+ANONYMOUS = re.compile(r"^namespace \{\n(?:[^\n]*\n\}|.*?^\}  // namespace)$", re.M | re.S)
 # Sources that a build with HALYARD_UNITY compiles by themselves (cmake/layer.cmake).
 ALONE = re.compile(r"hwy/foreach_target\.h|^using enum ", re.M)
 # Folders whose sources it may compile together.
@@ -84,25 +85,34 @@ def parameters_of(head, name):
     return re.sub(r"(\w)\s*[\w]*(?=[,)=])", r"\1", inside)
 
 
-def names_of(path, text, is_library):
-    """Yields the names of a file's types, constants and functions."""
+def functions_of(text):
+    """(name, head, kind) of a file's functions that are no members."""
+    for _, head, kind, free in statements(text):
+        name = name_of(head) if free else None
+        if name and "::" not in name:
+            yield name, head, kind
+
+
+def names_of(text, is_library):
+    """Yields the names of a file's types, variables and functions."""
     code = re.sub(r"//[^\n]*", "", text)
     yield from TYPE.findall(code)
     if not ALONE.search(text):
-        yield from CONSTANT.findall(quiet(text))
-    for _, head, kind, free in statements(text):
-        name = name_of(head) if kind == "{" and free else None
-        if name and "::" not in name and name not in OVERLOADS:
+        yield from VARIABLE.findall(quiet(text))
+    for name, head, kind in functions_of(text):
+        if kind == "{" and name not in OVERLOADS:
             yield name if is_library else f"{name}{parameters_of(head, name)}"
 
 
 def rule_names(tree):
-    """Types, constants and functions of files that are compiled together have different names."""
+    """Types, variables and functions of files that are compiled together have different names."""
     public = set()
     for path, text in tree.public_headers():
         code = re.sub(r"//[^\n]*", "", text)
         public |= set(TYPE.findall(code))
     places = defaultdict(lambda: defaultdict(set))
+    hiding = defaultdict(dict)
+    hidden = defaultdict(set)
     for path, text in tree.files("src/", "tests/", "tools/halyard/", "python/src/",
                                  suffixes={".cpp", ".h"}):
         group = TOGETHER.match(path)
@@ -111,11 +121,23 @@ def rule_names(tree):
             if name in public:
                 tree.breach("names", path, 1, f"{name} is the name of a public type")
         if group and (is_library or not APART.search(path)):
-            for name in names_of(path, text, is_library):
+            for name in names_of(text, is_library):
                 places[group.group(1)][name].add(path)
+            if path.endswith((".cpp", ".h")) and not ALONE.search(text):
+                hiding[group.group(1)] |= {
+                    name: path for name, _, kind in
+                    functions_of("\n".join(ANONYMOUS.findall(text))) if kind == "{"}
+                hidden[group.group(1)] |= {
+                    name for name, _, _ in functions_of(ANONYMOUS.sub("", text))}
     for names in places.values():
         for name, paths in sorted(names.items()):
             pair = {p.rsplit(".", 1)[0] for p in paths}
             if len(pair) > 1:
                 tree.breach("names", sorted(paths)[0], 1,
                             f"{name} is in {', '.join(sorted(paths)[1:])} too")
+    # Calls in the anonymous namespace of a source behind it would find only the first.
+    for group, names in hiding.items():
+        for name in sorted(names.keys() & hidden[group]):
+            tree.breach("names", names[name], 1,
+                        f"{name} is in an anonymous namespace here, and declared outside of one in "
+                        f"{group}")

@@ -152,7 +152,7 @@ int hal_track_info_list_get(const hal_track_info_list* list, size_t index, hal_t
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_RETURN_IF_ERROR(checked(list, "list"));
     return capi::get(list->tracks, index, out,
-                     [](const compat::TrackInfo& info) { return capi::to_c(info); });
+                     [](const compat::TrackInfo& info) { return capi::track_info_to_c(info); });
   });
 }
 

@@ -82,7 +82,7 @@ inline Result<std::vector<Tensor>> tensors_from(const hal_tensor* const* outputs
   return tensors;
 }
 
-inline hal_track_info to_c(const compat::TrackInfo& info) noexcept {
+inline hal_track_info track_info_to_c(const compat::TrackInfo& info) noexcept {
   hal_track_info out{};
   std::memcpy(out.uuid, info.uuid.bytes.data(), sizeof out.uuid);
   out.location[0] = info.location.x1;

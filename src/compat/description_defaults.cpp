@@ -181,7 +181,7 @@ Result<CompletedModel> complete(const ModelDescription& document, std::optional<
 
 namespace {
 
-Status describe(const Output& from, OutputDescription& to) {
+Status describe_output(const Output& from, OutputDescription& to) {
   HALYARD_TRY(to.role, entry(roles, from.kind, "kind: no such kind of output"));
   HALYARD_TRY(to.family, entry(families, from.family, "family: no such decoder"));
   if (!from.anchors.empty() && !may_have_anchors(from.kind))
@@ -211,7 +211,7 @@ Result<ModelDescription> describe(std::span<const Output> outputs,
     HALYARD_TRY(out.decoder_version, entry(versions, *version, "decoder_version: no such version"));
   }
   for (const Output& from : outputs)
-    HALYARD_RETURN_IF_ERROR(describe(from, out.outputs.emplace_back()));
+    HALYARD_RETURN_IF_ERROR(describe_output(from, out.outputs.emplace_back()));
   return out;
 }
 

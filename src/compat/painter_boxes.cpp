@@ -23,7 +23,7 @@ struct Outline {
   draw::Ink ink;
 };
 
-Point on_image(Point p, const PaintCall& call) noexcept {
+Point point_on_image(Point p, const PaintCall& call) noexcept {
   const Box at = on_image(Box{p.x, p.y, p.x, p.y}, call);
   return {at.x1, at.y1};
 }
@@ -68,14 +68,14 @@ void draw_shapes(const PaintCall& call, const Decoded& decoded, const draw::Canv
     if (i < decoded.rotated.size()) {
       auto corners = halyard::corners(decoded.rotated[i]);
       for (Point& corner : corners)
-        corner = on_image(corner, call);
+        corner = point_on_image(corner, call);
       stroke_quad(canvas, corners, outline_px, ink);
     }
     const std::size_t first = i * decoded.keypoints_each;
     for (std::size_t k = first;
          k < std::min(first + decoded.keypoints_each, decoded.keypoints.size()); ++k)
       if (decoded.keypoints[k].score >= min_visibility)
-        fill_dot(canvas, on_image(decoded.keypoints[k].at, call), dot_px, ink);
+        fill_dot(canvas, point_on_image(decoded.keypoints[k].at, call), dot_px, ink);
   }
 }
 

@@ -53,7 +53,7 @@ Status check_labels(const ModelDescription& description, std::size_t classes) {
               "{} given{}, the outputs have {} classes", labels, from, classes);
 }
 
-std::string describe(const HeadProgram& program) {
+std::string describe_program(const HeadProgram& program) {
   std::string out = fmt::format("head: {}", program.name);
   if (!program.is_classifier) out += fmt::format(", {} boxes", program.box_count());
   if (program.class_count != 0) out += fmt::format(" of {} classes", program.class_count);
@@ -227,7 +227,7 @@ std::size_t Decoder::class_count() const noexcept {
 std::string Decoder::explain() const {
   const ModelDescription& description = impl_->description;
   const HeadProgram& program = impl_->program;
-  std::string out = describe(program);
+  std::string out = describe_program(program);
   out += fmt::format("input: {} x {}\n", description.input.width, description.input.height);
   out += !program.box_units ? std::string("boxes: pixels if float, else by the range of values\n")
                             : fmt::format("boxes: {}\n", *program.box_units == BoxUnits::fraction

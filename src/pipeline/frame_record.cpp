@@ -61,7 +61,7 @@ double tidy(float value) {
   return std::round(static_cast<double>(value) * 1e4) / 1e4;
 }
 
-Json to_json(const FrameObject& object, Size size, std::span<const std::string> labels) {
+Json object_json(const FrameObject& object, Size size, std::span<const std::string> labels) {
   const Detection& found = object.detection;
   Json entry;
   entry["box"] = {tidy(found.box.x1), tidy(found.box.y1), tidy(found.box.x2), tidy(found.box.y2)};
@@ -141,7 +141,7 @@ std::string to_json(const FrameRecord& record, std::span<const std::string> labe
   frame["height"] = record.size.height;
   frame["detections"] = Json::array();
   for (const FrameObject& object : record.objects)
-    frame["detections"].push_back(to_json(object, record.size, labels));
+    frame["detections"].push_back(object_json(object, record.size, labels));
   for (const auto& [label, score] : record.classes)
     frame["classes"].push_back(
         {{"class", label}, {"label", label_of(labels, label)}, {"score", tidy(score)}});

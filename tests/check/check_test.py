@@ -394,6 +394,19 @@ class Seeded(unittest.TestCase):
         self.expect_source("names", text.replace("int a", "int c").replace("a + b", "c + b"),
                            "tests/track/third_test.cpp", "hoist")
 
+    def test_a_variable_that_two_files_of_a_layer_define(self):
+        text = HEAD + "namespace {\nPyType_Slot sails[] = {{1, nullptr}};\n}\n"
+        self.write("python/src/first.cpp", text)
+        self.expect_source("names", text, "python/src/second.cpp", "sails is in")
+
+    def test_a_function_that_hides_a_declared_one_from_the_sources_behind_it(self):
+        text = HEAD + "namespace halyard {\nnamespace {\n\nint hoist(int a) {\n  return a;\n}\n\n}"
+        text += "  // namespace\n}\n"
+        self.write("python/src/first.cpp", text)
+        self.assertNotIn("hoist", self.run_check("names")[1])
+        self.expect_source("names", HEADER + "namespace halyard {\nint hoist(double a);\n}\n",
+                           "python/src/second.h", "python/src/first.cpp:1: names: hoist is in")
+
     # words
     def test_words_that_others_have_replaced(self):
         for line in ("// A pic" "ture of the sea.", "int mo" "st_rows = 0;",

@@ -11,7 +11,7 @@ namespace {
 
 using Text = std::string;
 
-void put(Text& out, std::uint64_t value, int bytes) {
+void append(Text& out, std::uint64_t value, int bytes) {
   for (int i = bytes - 1; i >= 0; --i)
     out.push_back(static_cast<char>(value >> (8 * i)));
 }
@@ -22,8 +22,8 @@ void put_little(Text& out, std::uint64_t value, int bytes) {
 
 Text segment(unsigned marker, const Text& content) {
   Text out = "\xFF";
-  put(out, marker, 1);
-  put(out, content.size() + 2, 2);
+  append(out, marker, 1);
+  append(out, content.size() + 2, 2);
   return out + content;
 }
 
@@ -75,8 +75,8 @@ Bytes scan_bomb(unsigned side, int scans) {
   const std::uint64_t blocks = across * across;
   Text out = "\xFF\xD8" + segment(0xDB, Text(1, '\0') + Text(64, '\1'));
   Text frame = "\x08";
-  put(frame, side, 2);
-  put(frame, side, 2);
+  append(frame, side, 2);
+  append(frame, side, 2);
   out += segment(0xC2, frame + Text{1, 1, 0x11, 0});
   out += table(0, 0) + table(0x10, static_cast<char>(0xE0));
   out += scan_header(0, 0, 0, 0) + stuffed(std::vector<bool>(blocks));

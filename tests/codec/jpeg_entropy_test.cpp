@@ -149,7 +149,7 @@ TEST_F(JpegEntropy, decodes_photos) {
   }
 }
 
-Bytes with_inserted(const Bytes& file, std::size_t at, const std::vector<std::uint8_t>& what) {
+Bytes with_bytes(const Bytes& file, std::size_t at, const std::vector<std::uint8_t>& what) {
   return test::with_inserted(file, at, std::as_bytes(std::span(what)));
 }
 
@@ -171,15 +171,15 @@ TEST_F(JpegEntropy, fill_bytes_and_bytes_behind_the_end_are_no_flaw) {
   const Bytes restarts = test::make_jpeg({.width = 90, .height = 70, .restart_interval = 3});
   for (const std::size_t count : {1U, 2U, 9U, 40U}) {
     const std::vector<std::uint8_t> fill(count, 0xFF), zeros(count, 0);
-    expect_ours(with_inserted(plain, plain.size() - 2, fill));
-    expect_ours(with_inserted(plain, plain.size() - 2, zeros));
-    expect_ours(with_inserted(plain, plain.size(), zeros));
-    expect_ours(with_inserted(plain, plain.size(), std::vector<std::uint8_t>(count, 0x5A)));
+    expect_ours(with_bytes(plain, plain.size() - 2, fill));
+    expect_ours(with_bytes(plain, plain.size() - 2, zeros));
+    expect_ours(with_bytes(plain, plain.size(), zeros));
+    expect_ours(with_bytes(plain, plain.size(), std::vector<std::uint8_t>(count, 0x5A)));
     for (const std::size_t at : places(restarts, 0xD0, 0xD7))
-      expect_ours(with_inserted(restarts, at, fill));
+      expect_ours(with_bytes(restarts, at, fill));
   }
-  expect_ours(with_inserted(plain, plain.size() - 2, {0xFF, 0xD3}));
-  expect_ours(with_inserted(plain, plain.size() - 2, {0xFF, 0xFE, 0, 4, 'a', 'b'}));
+  expect_ours(with_bytes(plain, plain.size() - 2, {0xFF, 0xD3}));
+  expect_ours(with_bytes(plain, plain.size() - 2, {0xFF, 0xFE, 0, 4, 'a', 'b'}));
 }
 
 TEST_F(JpegEntropy, flaws_are_left_to_libjpeg) {
@@ -188,12 +188,12 @@ TEST_F(JpegEntropy, flaws_are_left_to_libjpeg) {
   ASSERT_FALSE(stuffed.empty());
   for (const std::size_t at : stuffed) {
     // Libjpeg takes this for one data byte 0xFF.
-    const Bytes odd = with_inserted(plain, at, {0xFF});
+    const Bytes odd = with_bytes(plain, at, {0xFF});
     expect_refused_by_ours(odd);
     EXPECT_EQ(decode(odd, true, JpegEntropyChoice::automatic).code, Errc::ok);
   }
-  expect_refused_by_ours(with_inserted(plain, plain.size() - 2, {7}));
-  expect_refused_by_ours(with_inserted(plain, plain.size() - 2, {0, 0, 0, 1, 0, 0, 0, 0, 0, 0}));
+  expect_refused_by_ours(with_bytes(plain, plain.size() - 2, {7}));
+  expect_refused_by_ours(with_bytes(plain, plain.size() - 2, {0, 0, 0, 1, 0, 0, 0, 0, 0, 0}));
   expect_refused_by_ours(Bytes(plain.begin(), plain.end() - 1));
   expect_refused_by_ours(Bytes(plain.begin(), plain.end() - 2));
   expect_ours(plain);
@@ -208,9 +208,9 @@ TEST_F(JpegEntropy, wrong_restarts_are_left_to_libjpeg) {
     wrong[at + 1] ^= std::byte{1};
     expect_refused_by_ours(gone);
     expect_refused_by_ours(wrong);
-    expect_refused_by_ours(with_inserted(file, at, {0xFF, 0xD0}));
-    expect_refused_by_ours(with_inserted(file, at, {0}));
-    expect_refused_by_ours(with_inserted(file, at + 2, {0xFF, 0xD9}));
+    expect_refused_by_ours(with_bytes(file, at, {0xFF, 0xD0}));
+    expect_refused_by_ours(with_bytes(file, at, {0}));
+    expect_refused_by_ours(with_bytes(file, at + 2, {0xFF, 0xD9}));
   }
 }
 
@@ -242,7 +242,7 @@ int times_asked(const Bytes& file) {
 // A file that libjpeg takes and ours gives up where the last 0xFF is.
 Bytes with_late_flaw(const JpegSpec& spec) {
   const Bytes file = test::make_jpeg(spec);
-  return with_inserted(file, places(file, 0, 0).back(), {0xFF});
+  return with_bytes(file, places(file, 0, 0).back(), {0xFF});
 }
 
 TEST_F(JpegEntropy, second_decode_may_be_cancelled) {

@@ -39,7 +39,7 @@ Bytes all_samples(int color_type, std::size_t channels, bool interlaced) {
                         std::as_bytes(std::span(samples)));
 }
 
-Tensor load_as(const Bytes& file, PixelFormat format, DType dtype) {
+Tensor loaded_as(const Bytes& file, PixelFormat format, DType dtype) {
   return test::load_as(file, format, dtype).value();
 }
 
@@ -56,9 +56,9 @@ TEST(PngWide, bytes_are_the_nearest_codes_of_all_that_sixteen_bits_hold) {
     for (const PixelFormat format : {F::rgb, F::rgba, F::bgra, F::grey}) {
       SCOPED_TRACE(std::string(to_string(format)) + " of type " + std::to_string(kind.color_type) +
                    (interlaced ? ", interlaced" : ""));
-      const auto all = elements<std::uint16_t>(load_as(file, format, DType::u16));
-      const auto bytes = elements<std::uint8_t>(load_as(file, format, DType::u8));
-      const auto shifted = elements<std::int8_t>(load_as(file, format, DType::i8));
+      const auto all = elements<std::uint16_t>(loaded_as(file, format, DType::u16));
+      const auto bytes = elements<std::uint8_t>(loaded_as(file, format, DType::u8));
+      const auto shifted = elements<std::int8_t>(loaded_as(file, format, DType::i8));
       ASSERT_EQ(bytes.size(), all.size());
       for (std::size_t i = 0; i < all.size(); ++i) {
         ASSERT_EQ(bytes[i], nearest(all[i])) << all[i];
@@ -73,10 +73,10 @@ TEST(PngWide, bytes_are_those_that_convert_makes_of_all_sixteen_bits) {
   for (const auto& [kind, interlaced] : test::product(wide_kinds, {false, true})) {
     const Bytes file = all_samples(kind.color_type, kind.channels, interlaced);
     for (const DType dtype : {DType::u8, DType::i8}) {
-      const Tensor all = load_as(file, F::grey, DType::u16);
+      const Tensor all = loaded_as(file, F::grey, DType::u16);
       const Tensor converted = Tensor::create_image(256, 256, F::grey, dtype).value();
       ASSERT_TRUE(processor.convert({.src = all, .dst = converted}));
-      EXPECT_EQ(plane_bytes(load_as(file, F::grey, dtype), 0), plane_bytes(converted, 0))
+      EXPECT_EQ(plane_bytes(loaded_as(file, F::grey, dtype), 0), plane_bytes(converted, 0))
           << kind.color_type << interlaced << to_string(dtype);
     }
   }

@@ -28,7 +28,8 @@ ModelDescription described(std::vector<std::size_t> shape) {
   return out;
 }
 
-std::vector<Detection> decode(const Decoder& decoder, const Tensor& tensor, std::size_t batch = 0) {
+std::vector<Detection> decoded_by(const Decoder& decoder, const Tensor& tensor,
+                                  std::size_t batch = 0) {
   const auto found = decoder.decode({&tensor, 1}, batch);
   EXPECT_TRUE(found) << found.error().message();
   return found ? *found : std::vector<Detection>{};
@@ -51,14 +52,15 @@ void expect_same(const std::vector<Detection>& a, const std::vector<naive::Found
 TEST(Decoder, turns_centre_and_extent_into_corners) {
   ASSERT_VALUE(const auto decoder, decoder_for({1, 5, 1}, {}, BoxUnits::pixels));
   EXPECT_EQ(decoder.class_count(), 1U);
-  const auto found = decode(decoder, tensor_of<float>({1, 5, 1}, {10, 20, 20, 20, 0.9F}));
+  const auto found = decoded_by(decoder, tensor_of<float>({1, 5, 1}, {10, 20, 20, 20, 0.9F}));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0], (Detection{{0, 10, 20, 30}, 0.9F, 0, 0}));
 }
 
 TEST(Decoder, scales_fractions_to_input_pixels_and_does_not_clip) {
   const auto decoder = decoder_for({1, 5, 1});
-  const auto found = decode(*decoder, tensor_of<float>({1, 5, 1}, {0.5F, 0.5F, 2, 0.5F, 0.25F}));
+  const auto found =
+      decoded_by(*decoder, tensor_of<float>({1, 5, 1}, {0.5F, 0.5F, 2, 0.5F, 0.25F}));
   ASSERT_EQ(found.size(), 1U);  // the score is exactly the threshold
   EXPECT_EQ(found[0].box, (Box{-320, 120, 960, 360}));
 }
@@ -75,7 +77,7 @@ TEST(Decoder, equals_the_naive_head_on_random_outputs) {
       ASSERT_VALUE(const auto decoder,
                    decoder_for({1, 4 + classes, anchors},
                                {.nms = aware ? Nms::class_aware : Nms::class_agnostic}));
-      expect_same(decode(decoder, tensor_of({1, 4 + classes, anchors}, values)),
+      expect_same(decoded_by(decoder, tensor_of({1, 4 + classes, anchors}, values)),
                   naive::decode(value, static_cast<int>(4 + classes), static_cast<int>(anchors),
                                 input.width, input.height, {.iou = 0.45F, .class_aware = aware}));
     }
@@ -84,11 +86,11 @@ TEST(Decoder, equals_the_naive_head_on_random_outputs) {
 
 TEST(Decoder, gives_the_same_in_both_memory_orders) {
   const auto values = random_head(80, 2100, 4);
-  const auto first = decode(*decoder_for({1, 84, 2100}), tensor_of({1, 84, 2100}, values));
+  const auto first = decoded_by(*decoder_for({1, 84, 2100}), tensor_of({1, 84, 2100}, values));
   const auto rotated = transposed(values, 84, 2100);
   EXPECT_GT(first.size(), 20U);
-  EXPECT_EQ(decode(*decoder_for({1, 2100, 84}), tensor_of({1, 2100, 84}, rotated)), first);
-  EXPECT_EQ(decode(*decoder_for({2100, 84}), tensor_of({2100, 84}, rotated)), first);
+  EXPECT_EQ(decoded_by(*decoder_for({1, 2100, 84}), tensor_of({1, 2100, 84}, rotated)), first);
+  EXPECT_EQ(decoded_by(*decoder_for({2100, 84}), tensor_of({2100, 84}, rotated)), first);
 }
 
 TEST(Decoder, takes_the_axes_from_names) {
@@ -101,11 +103,11 @@ TEST(Decoder, takes_the_axes_from_names) {
   const auto values = random_head(26, 20, 8, 2);
   ASSERT_VALUE(const auto decoder, Decoder::create(description));
   EXPECT_EQ(decoder.class_count(), 26U);  // by shape it would be 16
-  const auto found = decode(decoder, tensor_of({1, 30, 1, 20}, values));
+  const auto found = decoded_by(decoder, tensor_of({1, 30, 1, 20}, values));
   description.outputs[0].shape = {20, 1, 30};
   description.outputs[0].axes = {AxisName::num_boxes, AxisName::batch, AxisName::num_features};
   const auto rotated =
-      decode(*Decoder::create(description), tensor_of({20, 1, 30}, transposed(values, 30, 20)));
+      decoded_by(*Decoder::create(description), tensor_of({20, 1, 30}, transposed(values, 30, 20)));
   EXPECT_GT(found.size(), 3U);
   EXPECT_EQ(found, rotated);
 }
@@ -145,9 +147,9 @@ TEST(Decoder, f16_gives_what_its_values_give_as_f32) {
                    std::max(halves.back().bits >> 10, 1) - 25)));
   }
   const auto decoder = decoder_for({1, 24, 300});
-  const auto found = decode(*decoder, tensor_of({1, 24, 300}, halves));
+  const auto found = decoded_by(*decoder, tensor_of({1, 24, 300}, halves));
   EXPECT_GT(found.size(), 10U);
-  EXPECT_EQ(found, decode(*decoder, tensor_of({1, 24, 300}, widened)));
+  EXPECT_EQ(found, decoded_by(*decoder, tensor_of({1, 24, 300}, widened)));
 }
 
 template <class T>
@@ -166,11 +168,11 @@ TEST(Decoder, shifting_the_zero_point_or_widening_the_type_changes_nothing) {
   const auto values = random_head(20, 1029, 6, 5);
   const float scale = 1 / 250.0F;
   const auto decoder = decoder_for({1, 24, 1029});
-  const auto i8 = decode(*decoder, stored<std::int8_t>(values, scale, -128, 24, 1029));
+  const auto i8 = decoded_by(*decoder, stored<std::int8_t>(values, scale, -128, 24, 1029));
   EXPECT_GT(i8.size(), 10U);
-  EXPECT_EQ(decode(*decoder, stored<std::uint8_t>(values, scale, 0, 24, 1029)), i8);
-  EXPECT_EQ(decode(*decoder, stored<std::int16_t>(values, scale, -128, 24, 1029)), i8);
-  EXPECT_EQ(decode(*decoder, stored<std::uint16_t>(values, scale, 40000, 24, 1029)), i8);
+  EXPECT_EQ(decoded_by(*decoder, stored<std::uint8_t>(values, scale, 0, 24, 1029)), i8);
+  EXPECT_EQ(decoded_by(*decoder, stored<std::int16_t>(values, scale, -128, 24, 1029)), i8);
+  EXPECT_EQ(decoded_by(*decoder, stored<std::uint16_t>(values, scale, 40000, 24, 1029)), i8);
 }
 
 TEST(Decoder, raw_comparison_finds_what_dequantizing_first_finds) {
@@ -183,7 +185,7 @@ TEST(Decoder, raw_comparison_finds_what_dequantizing_first_finds) {
     const auto stored_values = *map.flat<const std::int8_t>();
     for (const std::int8_t q : stored_values)
       real.push_back((static_cast<float>(q) + 128) * (1 / 250.0F));
-    EXPECT_EQ(decode(*decoder, tensor), decode(*decoder, tensor_of({1, 14, 500}, real)));
+    EXPECT_EQ(decoded_by(*decoder, tensor), decoded_by(*decoder, tensor_of({1, 14, 500}, real)));
   }
 }
 
@@ -191,10 +193,10 @@ TEST(Decoder, tensor_quantization_wins_over_the_descriptions) {
   TensorSpec spec{"", DType::i8, {1, 5, 1}, Quantization::per_tensor(0.5F, 0), {}};
   const auto decoder = Decoder::for_outputs({&spec, 1}, input, {}, BoxUnits::pixels);
   const Tensor bare = tensor_of<std::int8_t>({1, 5, 1}, {10, 10, 4, 4, 1});
-  const auto by_description = decode(*decoder, bare);
+  const auto by_description = decoded_by(*decoder, bare);
   ASSERT_EQ(by_description.size(), 1U);
   EXPECT_EQ(by_description[0].box, (Box{4, 4, 6, 6}));
-  const auto own = decode(*decoder, quantized<std::int8_t>(bare, 0.25F, -2));
+  const auto own = decoded_by(*decoder, quantized<std::int8_t>(bare, 0.25F, -2));
   ASSERT_EQ(own.size(), 1U);
   EXPECT_EQ(own[0], (Detection{{2.25F, 2.25F, 3.75F, 3.75F}, 0.75F, 0, 0}));
 }
@@ -204,10 +206,10 @@ TEST(Decoder, finds_box_units_from_the_range_of_the_values) {
   const Tensor tensor = tensor_of<std::int8_t>({1, 5, 1}, values);
   const auto decoder = decoder_for({1, 5, 1}, {}, std::nullopt);
   // Up to 1: fractions. Up to 637: pixels.
-  EXPECT_EQ(decode(*decoder, quantized<std::int8_t>(tensor, 1 / 255.0F, -128))[0].box.width(),
+  EXPECT_EQ(decoded_by(*decoder, quantized<std::int8_t>(tensor, 1 / 255.0F, -128))[0].box.width(),
             static_cast<float>(640 * (192 * (1 / 255.0F))));
-  EXPECT_EQ(decode(*decoder, quantized<std::int8_t>(tensor, 2.5F, -128))[0].box.width(), 480);
-  EXPECT_EQ(decode(*decoder, tensor_of<float>({1, 5, 1}, {0.5F, 0.5F, 1, 1, 1}))[0].box,
+  EXPECT_EQ(decoded_by(*decoder, quantized<std::int8_t>(tensor, 2.5F, -128))[0].box.width(), 480);
+  EXPECT_EQ(decoded_by(*decoder, tensor_of<float>({1, 5, 1}, {0.5F, 0.5F, 1, 1, 1}))[0].box,
             (Box{0, 0, 1, 1}));
 }
 
@@ -218,8 +220,8 @@ TEST(Decoder, decodes_the_batch_element_asked_for) {
   both.insert(both.end(), second.begin(), second.end());
   const auto decoder = decoder_for({1, 10, 70});  // a batch of one in the description
   const Tensor tensor = tensor_of({2, 10, 70}, both);
-  EXPECT_EQ(decode(*decoder, tensor, 0), decode(*decoder, tensor_of({1, 10, 70}, first)));
-  EXPECT_EQ(decode(*decoder, tensor, 1), decode(*decoder, tensor_of({1, 10, 70}, second)));
+  EXPECT_EQ(decoded_by(*decoder, tensor, 0), decoded_by(*decoder, tensor_of({1, 10, 70}, first)));
+  EXPECT_EQ(decoded_by(*decoder, tensor, 1), decoded_by(*decoder, tensor_of({1, 10, 70}, second)));
   const auto third = decoder->decode({&tensor, 1}, 2);
   EXPECT_FAILS(third, Errc::invalid_argument, "batch");
 }
@@ -236,9 +238,9 @@ TEST(Decoder, reads_strided_tensors) {
   layout.stride_bytes = {8000, 800, 8};
   ASSERT_VALUE(const auto strided, Tensor::wrap(whole.buffer(), layout));
   const auto decoder = decoder_for({1, 10, 70});
-  const auto found = decode(*decoder, strided);
+  const auto found = decoded_by(*decoder, strided);
   EXPECT_GT(found.size(), 5U);
-  EXPECT_EQ(found, decode(*decoder, tensor_of({1, 10, 70}, values)));
+  EXPECT_EQ(found, decoded_by(*decoder, tensor_of({1, 10, 70}, values)));
 }
 
 TEST(Decoder, nan_and_infinite_and_inverted_boxes_never_come_out) {
@@ -252,23 +254,23 @@ TEST(Decoder, nan_and_infinite_and_inverted_boxes_never_come_out) {
       1,    1,   1,    1,    1,        1,        1,  // h
       0.9F, nan, 0.9F, 0.9F, 0.9F,     0.9F,     0.9F};
   const auto found =
-      decode(*decoder_for({1, 5, 7}, {.nms = Nms::none}), tensor_of({1, 5, 7}, values));
+      decoded_by(*decoder_for({1, 5, 7}, {.nms = Nms::none}), tensor_of({1, 5, 7}, values));
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].anchor, 0);
   EXPECT_EQ(found[1].anchor, 6);  // an empty box is a box
   const std::vector<float> all_nan(35, nan);
-  EXPECT_TRUE(decode(*decoder_for({1, 5, 7}), tensor_of({1, 5, 7}, all_nan)).empty());
+  EXPECT_TRUE(decoded_by(*decoder_for({1, 5, 7}), tensor_of({1, 5, 7}, all_nan)).empty());
 }
 
 TEST(Decoder, options_cap_and_choose_suppression) {
   const auto values = random_head(6, 200, 31, 1);  // every anchor passes
   const Tensor tensor = tensor_of({1, 10, 200}, values);
-  EXPECT_EQ(decode(*decoder_for({1, 10, 200}, {.nms = Nms::none}), tensor).size(), 200U);
-  EXPECT_EQ(
-      decode(*decoder_for({1, 10, 200}, {.nms = Nms::none, .max_detections = 7}), tensor).size(),
-      7U);
-  EXPECT_EQ(decode(*decoder_for({1, 10, 200}, {.pre_nms_top_k = 1}), tensor).size(), 1U);
-  const auto found = decode(*decoder_for({1, 10, 200}, {.score_threshold = 0.8F}), tensor);
+  EXPECT_EQ(decoded_by(*decoder_for({1, 10, 200}, {.nms = Nms::none}), tensor).size(), 200U);
+  EXPECT_EQ(decoded_by(*decoder_for({1, 10, 200}, {.nms = Nms::none, .max_detections = 7}), tensor)
+                .size(),
+            7U);
+  EXPECT_EQ(decoded_by(*decoder_for({1, 10, 200}, {.pre_nms_top_k = 1}), tensor).size(), 1U);
+  const auto found = decoded_by(*decoder_for({1, 10, 200}, {.score_threshold = 0.8F}), tensor);
   EXPECT_FALSE(found.empty());
   for (const auto& d : found)
     EXPECT_GE(d.score, 0.8F);

@@ -29,7 +29,7 @@ void* parse(void* argument) {
 }
 
 // With these words, in a thread of 64 kB of stack.
-void expect_refusal(const std::string& words, std::string text, bool is_json = false) {
+void expect_text_refused(const std::string& words, std::string text, bool is_json = false) {
   SCOPED_TRACE(text.substr(0, 20));
   Job job{std::move(text), is_json};
   pthread_attr_t attributes;
@@ -61,19 +61,19 @@ TEST(SmallStack, deep_documents_are_refused_by_their_depth) {
   if (is_sanitized) GTEST_SKIP() << "sanitizers make frames larger than the stack";
   for (const int levels : {100, 450, 5000}) {
     SCOPED_TRACE(levels);
-    expect_refusal("nest deeper than 64", "x: " + repeated("[", levels));
-    expect_refusal("nest deeper than 64", "x: " + repeated("{a: ", levels));
-    expect_refusal("nest deeper than 64", "x:\n " + repeated("- ", levels));
-    expect_refusal("nest deeper than 64", block_maps(std::min(levels, 450)));
-    expect_refusal("nest deeper than 64", repeated("? ", levels));  // keys that are maps
-    expect_refusal("nest deeper than 64", R"({"x": )" + repeated("[", levels), true);
+    expect_text_refused("nest deeper than 64", "x: " + repeated("[", levels));
+    expect_text_refused("nest deeper than 64", "x: " + repeated("{a: ", levels));
+    expect_text_refused("nest deeper than 64", "x:\n " + repeated("- ", levels));
+    expect_text_refused("nest deeper than 64", block_maps(std::min(levels, 450)));
+    expect_text_refused("nest deeper than 64", repeated("? ", levels));  // keys that are maps
+    expect_text_refused("nest deeper than 64", R"({"x": )" + repeated("[", levels), true);
   }
   // Alias upon alias: each level of the text is shallow.
   std::string aliases = "a0: &a0 [1]\n";
   for (int i = 1; i < 100; ++i)
     aliases += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" +
                std::to_string(i - 1) + "]\n";
-  expect_refusal("nest deeper than 64", aliases);
+  expect_text_refused("nest deeper than 64", aliases);
 }
 
 TEST(SmallStack, documents_at_the_limit_are_read) {
@@ -81,10 +81,10 @@ TEST(SmallStack, documents_at_the_limit_are_read) {
   const int levels = static_cast<int>(DocumentLimits::depth) - 1;
   for (const bool is_json : {false, true}) {
     const std::string open = is_json ? R"({"x": )" : "{x: ";
-    expect_refusal("needs outputs", open + repeated("[", levels) + repeated("]", levels) + "}",
-                   is_json);
+    expect_text_refused("needs outputs", open + repeated("[", levels) + repeated("]", levels) + "}",
+                        is_json);
   }
-  expect_refusal("needs outputs", block_maps(levels));
+  expect_text_refused("needs outputs", block_maps(levels));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ constexpr int minimum(int fraction) {
 }
 
 // Samples as filters make them; `overshoot` is how far outside [0, 255] they may be.
-void fill_random(ColorRows& rows, int fraction, int overshoot, Random& random) {
+void fill_rows(ColorRows& rows, int fraction, int overshoot, Random& random) {
   const int low = std::max(minimum(fraction), -(overshoot << fraction));
   const int high = std::min(greatest(fraction), (255 + overshoot) << fraction);
   for (auto& row : rows.in) {
@@ -103,7 +103,7 @@ TEST(Color, new_alpha_is_255_and_kept_alpha_passes) {
   for (const bool keeps : {false, true}) {
     Conversion way(alpha_plan(keeps), 7, 200);
     ColorRows& rows = way.rows;
-    fill_random(rows, 7, 0, random);
+    fill_rows(rows, 7, 0, random);
     way.run();
     for (std::size_t x = 0; x < 200; ++x) {
       const double want = keeps ? rows.sample(x, 7)[3] : 255;
@@ -119,7 +119,7 @@ TEST(Color, alpha_steps_follow_their_formulas) {
        product({AlphaStep::premultiply, AlphaStep::unpremultiply}, {7, 6})) {
     Conversion way(alpha_plan(true, step), fraction, 4000);
     ColorRows& rows = way.rows;
-    fill_random(rows, fraction, 40, random);
+    fill_rows(rows, fraction, 40, random);
     for (std::size_t x = 0; x < 4000; x += 3)  // integer codes, with 0 and 255
       rows.in[3][x] = static_cast<std::int16_t>(pick(random, -1, 16) * 16 << fraction);
     for (std::size_t x = 1; x < 4000; x += 7)
@@ -184,7 +184,7 @@ TEST(Color, samples_between_and_outside_the_codes_are_as_near_as_whole_ones) {
       for (const int fraction : {7, 6}) {
         Conversion way(plan, fraction, 3000);
         ColorRows& rows = way.rows;
-        fill_random(rows, fraction, 110, random);
+        fill_rows(rows, fraction, 110, random);
         way.run();
         for (std::size_t x = 0; x < 3000; ++x) {
           const Pixel want = plan.color.apply(rows.sample(x, fraction));
@@ -233,7 +233,7 @@ std::vector<int> results(const std::vector<Plan>& plans, std::size_t width, Rand
   for (const auto& [plan, fraction] : product(plans, {7, 6})) {
     Conversion way(plan, fraction, width);
     ColorRows& rows = way.rows;
-    fill_random(rows, fraction, 512, random);
+    fill_rows(rows, fraction, 512, random);
     const auto before = rows.in;
     way.run();
     EXPECT_TRUE(rows.guards_stand());

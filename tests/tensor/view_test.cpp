@@ -19,12 +19,12 @@ namespace halyard {
 namespace {
 
 // Element (i, j, k) of a 2 x 3 x 4 tensor is 12 i + 4 j + k.
-Tensor counting() {
+Tensor two_by_three_by_four() {
   return test::counting({2, 3, 4});
 }
 
 TEST(View, tells_extents_and_strides_in_elements_and_bytes) {
-  const auto map = *counting().map(Access::read);
+  const auto map = *two_by_three_by_four().map(Access::read);
   const auto view = *map.view<const std::int32_t, 3>();
   static_assert(view.rank() == 3);
   EXPECT_EQ(view.extent(0), 2U);
@@ -38,7 +38,7 @@ TEST(View, tells_extents_and_strides_in_elements_and_bytes) {
 }
 
 TEST(View, finds_an_element_by_arguments_and_by_an_array_of_indices) {
-  const auto map = *counting().map(Access::read_write);
+  const auto map = *two_by_three_by_four().map(Access::read_write);
   const auto view = *map.view<std::int32_t, 3>();
   for (const auto& [i, j, k] :
        test::product(test::indices(2), test::indices(3), test::indices(4))) {
@@ -50,7 +50,7 @@ TEST(View, finds_an_element_by_arguments_and_by_an_array_of_indices) {
 }
 
 TEST(View, gives_rows_down_to_a_span_of_the_last_axis) {
-  const auto map = *counting().map(Access::read);
+  const auto map = *two_by_three_by_four().map(Access::read);
   const auto view = *map.view<const std::int32_t, 3>();
   const View<const std::int32_t, 2> second = view.row(1);
   EXPECT_EQ(second.extent(0), 3U);
@@ -60,7 +60,7 @@ TEST(View, gives_rows_down_to_a_span_of_the_last_axis) {
 }
 
 TEST(View, walks_over_the_outermost_axis) {
-  const auto map = *counting().map(Access::read_write);
+  const auto map = *two_by_three_by_four().map(Access::read_write);
   const auto view = *map.view<std::int32_t, 3>();
   static_assert(std::input_iterator<View<std::int32_t, 1>::iterator>);
   static_assert(std::input_iterator<View<std::int32_t, 3>::iterator>);
@@ -78,7 +78,7 @@ TEST(View, walks_over_the_outermost_axis) {
 }
 
 TEST(View, of_writable_elements_becomes_one_for_reading) {
-  const auto map = *counting().map(Access::read_write);
+  const auto map = *two_by_three_by_four().map(Access::read_write);
   const auto view = *map.view<std::int32_t, 3>();
   const View<const std::int32_t, 3> reading = view;
   EXPECT_EQ(reading.data_handle(), view.data_handle());
@@ -113,7 +113,7 @@ TEST(View, of_no_elements_is_empty_and_walks_nowhere) {
 
 #ifndef NDEBUG
 TEST(ViewDeathTest, an_index_behind_the_end_stops_a_debug_build) {
-  const auto map = *counting().map(Access::read);
+  const auto map = *two_by_three_by_four().map(Access::read);
   const auto view = *map.view<const std::int32_t, 3>();
   EXPECT_DEATH((void)view(0, 3, 0), "shape_");
   EXPECT_DEATH((void)view.row(2), "shape_");

@@ -34,7 +34,7 @@ HALYARD_SAME_PLACE(strides);
 static_assert(HAL_DESCRIPTOR_READ_ONLY == TensorDescriptor::read_only_flag &&
               HAL_DESCRIPTOR_CONTIGUOUS == TensorDescriptor::contiguous_flag);
 
-hal_pool_config to_c(const TensorPoolConfig& config) noexcept {
+hal_pool_config pool_config_to_c(const TensorPoolConfig& config) noexcept {
   return {.pool_size = config.pool_size,
           .max_slots = config.max_slots,
           .slot_alignment = config.slot_alignment,
@@ -45,7 +45,7 @@ hal_pool_config to_c(const TensorPoolConfig& config) noexcept {
           .first_bytes = config.first_bytes};
 }
 
-hal_pool_stats to_c(const TensorPoolStats& stats) noexcept {
+hal_pool_stats pool_stats_to_c(const TensorPoolStats& stats) noexcept {
   return {.pool_id = stats.pool_id,
           .max_slots = stats.max_slots,
           .pool_size = stats.pool_size,
@@ -126,13 +126,13 @@ using capi::guarded;
 using capi::is_valid;
 
 hal_pool_config hal_pool_config_default(void) {
-  return capi::to_c(TensorPoolConfig{});
+  return capi::pool_config_to_c(TensorPoolConfig{});
 }
 hal_pool_config hal_pool_config_small(void) {
-  return capi::to_c(TensorPoolConfig::small());
+  return capi::pool_config_to_c(TensorPoolConfig::small());
 }
 hal_pool_config hal_pool_config_large(void) {
-  return capi::to_c(TensorPoolConfig::large());
+  return capi::pool_config_to_c(TensorPoolConfig::large());
 }
 
 hal_pool* hal_pool_create(uint32_t id, const hal_pool_config* config) {
@@ -159,7 +159,7 @@ int hal_pool_get_stats(const hal_pool* pool, hal_pool_stats* out) {
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_TRY(TensorPool* const found, capi::pool_of(pool));
     HALYARD_RETURN_IF_ERROR(capi::pointer_to(out, "out"));
-    *out = capi::to_c(found->stats());
+    *out = capi::pool_stats_to_c(found->stats());
     return 0;
   });
 }

@@ -92,7 +92,7 @@ Result<hal_topic*> create_plain(const char* name, const char* struct_name, std::
   return join(name, MessageKind::plain, MessageType::plain(struct_name, size, alignment), config);
 }
 
-hal_topic_stats to_c(const TopicStats& stats) {
+hal_topic_stats topic_stats_to_c(const TopicStats& stats) {
   hal_topic_stats out = {.depth = stats.depth,
                          .history = stats.history,
                          .max_endpoints = stats.max_endpoints,
@@ -169,7 +169,7 @@ int hal_topic_get_stats(const hal_topic* topic, hal_topic_stats* out) {
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_TRY(TopicEndpoint* const endpoint, capi::endpoint_of(topic));
     HALYARD_RETURN_IF_ERROR(capi::pointer_to(out, "out"));
-    *out = capi::to_c(endpoint->stats());
+    *out = capi::topic_stats_to_c(endpoint->stats());
     return 0;
   });
 }

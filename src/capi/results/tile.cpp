@@ -79,7 +79,7 @@ Result<compat::TilePlacement> placement_from(const hal_tile_placement* placement
   return out;
 }
 
-hal_tile_placement to_c(const compat::TilePlacement& tile) noexcept {
+hal_tile_placement placement_to_c(const compat::TilePlacement& tile) noexcept {
   hal_tile_placement out{};
   out.index = tile.index;
   out.count = tile.count;
@@ -94,7 +94,7 @@ hal_tile_placement to_c(const compat::TilePlacement& tile) noexcept {
   return out;
 }
 
-hal_tile_spec to_c(const compat::TileSpec& tile) noexcept {
+hal_tile_spec tile_to_c(const compat::TileSpec& tile) noexcept {
   const auto size = [](std::int32_t v) { return static_cast<std::size_t>(v); };
   const Region& r = tile.source;
   return {{size(r.x), size(r.y), size(r.width), size(r.height)}, tile.index, tile.row, tile.col};
@@ -154,7 +154,8 @@ size_t hal_tile_spec_list_len(const hal_tile_spec_list* list) {
 int hal_tile_spec_list_get(const hal_tile_spec_list* list, size_t index, hal_tile_spec* out) {
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_RETURN_IF_ERROR(checked(list, "list"));
-    return capi::get(list->tiles, index, out, [](const compat::TileSpec& t) { return to_c(t); });
+    return capi::get(list->tiles, index, out,
+                     [](const compat::TileSpec& t) { return tile_to_c(t); });
   });
 }
 
@@ -231,7 +232,7 @@ int hal_tile_placement_list_get(const hal_tile_placement_list* list, size_t inde
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_RETURN_IF_ERROR(checked(list, "list"));
     return capi::get(list->tiles, index, out,
-                     [](const compat::TilePlacement& t) { return to_c(t); });
+                     [](const compat::TilePlacement& t) { return placement_to_c(t); });
   });
 }
 

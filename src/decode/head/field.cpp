@@ -5,8 +5,8 @@
 namespace halyard::decode {
 namespace {
 
-void load_raw(const std::byte* at, std::ptrdiff_t stride, DType dtype,
-              std::span<float> out) noexcept {
+void load_raw_values(const std::byte* at, std::ptrdiff_t stride, DType dtype,
+                     std::span<float> out) noexcept {
   with_stored_type(dtype, [&]<class T>(T) {
     for (float& to : out) {
       to = load_stored<T>(at);
@@ -18,7 +18,7 @@ void load_raw(const std::byte* at, std::ptrdiff_t stride, DType dtype,
 }  // namespace
 
 void FieldView::values(const BoxView& box, std::span<float> out) const noexcept {
-  load_raw(box.data, feature_stride, dtype, out);
+  load_raw_values(box.data, feature_stride, dtype, out);
   if (stored == nullptr) return;
   if (per_channel == nullptr) {
     for (float& value : out)

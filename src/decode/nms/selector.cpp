@@ -22,12 +22,12 @@ struct HALYARD_LOCAL Selector::Impl {
 namespace decode {
 namespace {
 
-const char* name_of(Suppression suppression) noexcept {
+const char* suppression_name(Suppression suppression) noexcept {
   constexpr const char* names[] = {"greedy", "fast", "soft_linear", "soft_gaussian"};
   return names[static_cast<std::size_t>(suppression)];
 }
 
-const char* name_of(Overlap overlap) noexcept {
+const char* overlap_name(Overlap overlap) noexcept {
   constexpr const char* names[] = {"IoU", "DIoU", "IoS"};
   return names[static_cast<std::size_t>(overlap)];
 }
@@ -65,8 +65,9 @@ std::string describe(const SelectionOptions& options) {
   const auto minimum = options.class_thresholds.empty() ? fmt::format("{}", options.score_threshold)
                                                         : std::string("their class's threshold");
   return fmt::format("nms: {}, {}, {} > {}; score >= {}; top {}; at most {}\n",
-                     name_of(options.nms), name_of(options.suppression), name_of(options.overlap),
-                     options.iou_threshold, minimum, options.top_k, options.max_detections);
+                     name_of(options.nms), suppression_name(options.suppression),
+                     overlap_name(options.overlap), options.iou_threshold, minimum, options.top_k,
+                     options.max_detections);
 }
 
 std::vector<Detection> survivors(std::span<const Detection> candidates, const Workspace& w) {

@@ -161,7 +161,7 @@ Result<PointCloud> PointCloud::wrap(const Tensor& tensor, std::span<const PointF
 Result<PointCloud> PointCloud::from_parts(const Tensor& tensor, const PointCloudMetadata& m) {
   if (tensor.is_empty()) return fail(Errc::invalid_argument, "tensor: is empty");
   if (tensor.is_image()) return fail(Errc::invalid_argument, "tensor: is an image");
-  HALYARD_RETURN_IF_ERROR(ipc::check_metadata(m));
+  HALYARD_RETURN_IF_ERROR(ipc::check_cloud_metadata(m));
   HALYARD_RETURN_IF_ERROR(check_reach(tensor, m));
   return PointCloud(Tensor(tensor), m);
 }

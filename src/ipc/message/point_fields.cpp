@@ -137,7 +137,7 @@ Status check_fields(const PointCloudMetadata& m, Errc code) {
   return {};
 }
 
-Status check_metadata(const PointCloudMetadata& m) {
+Status check_cloud_metadata(const PointCloudMetadata& m) {
   HALYARD_RETURN_IF_ERROR(validate(m.header));
   if (m.field_count == 0 || m.field_count > max_point_fields)
     return fail(Errc::malformed, "metadata.field_count: must be 1..16", "{}", m.field_count);

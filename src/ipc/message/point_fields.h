@@ -28,6 +28,6 @@ Status check_fields(const PointCloudMetadata& metadata, Errc code);
 
 /// Checks all metadata that does not depend on the tensor. Errors: malformed, with the name of the
 /// member.
-Status check_metadata(const PointCloudMetadata& metadata);
+Status check_cloud_metadata(const PointCloudMetadata& metadata);
 
 }  // namespace halyard::ipc

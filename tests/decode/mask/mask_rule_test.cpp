@@ -167,7 +167,7 @@ struct Request {
 
 // A good request that is edited.
 template <class Edit>
-void expect_refusal(Edit edit, const char* text, Errc code = Errc::invalid_argument) {
+void expect_request_refused(Edit edit, const char* text, Errc code = Errc::invalid_argument) {
   Request r;
   edit(r);
   MaskSet set;
@@ -176,9 +176,9 @@ void expect_refusal(Edit edit, const char* text, Errc code = Errc::invalid_argum
 }
 
 TEST(MaskRefusals, boxes_that_count_other_units) {
-  expect_refusal([](Request& r) { r.detections[0].box = {0, 0, 24, 8}; }, "detections[0]");
-  expect_refusal([](Request& r) { r.detections[0].box = {0, 16.5F, 8, 4}; }, "twice");
-  expect_refusal([](Request& r) { r.detections[0].box = {nan, 0, 8, 4}; }, "finite");
+  expect_request_refused([](Request& r) { r.detections[0].box = {0, 0, 24, 8}; }, "detections[0]");
+  expect_request_refused([](Request& r) { r.detections[0].box = {0, 16.5F, 8, 4}; }, "twice");
+  expect_request_refused([](Request& r) { r.detections[0].box = {nan, 0, 8, 4}; }, "finite");
   const Request r;
   const Detection clipped{{0, 0, 12, 8}};  // one and a half inputs
   MaskSet set;
@@ -186,16 +186,16 @@ TEST(MaskRefusals, boxes_that_count_other_units) {
 }
 
 TEST(MaskRefusals, rows_that_do_not_fit) {
-  expect_refusal([](Request& r) { r.detections.clear(); }, "one row per detection");
-  expect_refusal(
+  expect_request_refused([](Request& r) { r.detections.clear(); }, "one row per detection");
+  expect_request_refused(
       [](Request& r) {
         r.prototypes.channels = 2;
         r.prototypes.coefficients = {1, 1};
       },
       "1 channels, 2 coefficients");
-  expect_refusal([](Request& r) { r.prototypes.coefficients[0] = nan; },
-                 "coefficients: must be finite");
-  expect_refusal(
+  expect_request_refused([](Request& r) { r.prototypes.coefficients[0] = nan; },
+                         "coefficients: must be finite");
+  expect_request_refused(
       [](Request& r) {
         r.prototypes.stored = {300};
         r.prototypes.stored_dtype = DType::u8;
@@ -206,7 +206,7 @@ TEST(MaskRefusals, rows_that_do_not_fit) {
 TEST(MaskRefusals, tensors_that_are_no_prototypes) {
   const auto expect = [](const Tensor& given, const char* text,
                          Errc code = Errc::invalid_argument) {
-    expect_refusal([&](Request& r) { r.prototypes.prototypes = given; }, text, code);
+    expect_request_refused([&](Request& r) { r.prototypes.prototypes = given; }, text, code);
   };
   expect(filled<float>({4, 4}), "shape [4, 4]");
   expect(filled<double>({4, 4, 1}), "f64", Errc::unsupported);
@@ -215,24 +215,24 @@ TEST(MaskRefusals, tensors_that_are_no_prototypes) {
   Tensor rows = filled<std::int8_t>({4, 4, 1});
   ASSERT_TRUE(rows.set_quantization(Quantization{{1, 1, 1, 1}, {}, 0}));
   expect(rows, "along the channels", Errc::unsupported);
-  expect_refusal([](Request& r) { r.prototypes.batch = 1; }, "batch");
+  expect_request_refused([](Request& r) { r.prototypes.batch = 1; }, "batch");
 }
 
 TEST(MaskRefusals, sizes_and_contents) {
-  expect_refusal([](Request& r) { r.options.size = {0, 5}; }, "size: width and height");
-  expect_refusal(
+  expect_request_refused([](Request& r) { r.options.size = {0, 5}; }, "size: width and height");
+  expect_request_refused(
       [](Request& r) {
         r.options = {MaskRule::prototype, Size{8, 8}, {}};
       },
       "must not be set");
-  expect_refusal([](Request& r) { r.options.content = RegionF(0, 0, 0, 8); }, "content");
-  expect_refusal([](Request& r) { r.options.content = RegionF(4, 0, 8, 8); }, "inside");
-  expect_refusal(
+  expect_request_refused([](Request& r) { r.options.content = RegionF(0, 0, 0, 8); }, "content");
+  expect_request_refused([](Request& r) { r.options.content = RegionF(4, 0, 8, 8); }, "inside");
+  expect_request_refused(
       [](Request& r) {
         r.options = {MaskRule::ultralytics, {}, RegionF(0, 0.5, 8, 7)};
       },
       "whole pixels");
-  expect_refusal([](Request& r) { r.prototypes.input = {0, 8}; }, "input");
+  expect_request_refused([](Request& r) { r.prototypes.input = {0, 8}; }, "input");
 }
 
 TEST(MaskRefusals, rows_that_are_no_coefficients) {

@@ -33,7 +33,7 @@ struct CudaImportTest : test::FakeCudaTest {
   }
 };
 
-std::byte* bytes_of(const DeviceMap& map) {
+std::byte* device_bytes(const DeviceMap& map) {
   return static_cast<std::byte*>(map.address());
 }
 
@@ -43,10 +43,10 @@ TEST_F(CudaImportTest, cuda_and_the_cpu_see_the_same_bytes) {
   EXPECT_EQ(seen.device(), DeviceKind::cuda);
   EXPECT_EQ(seen.device_number(), 0);
   EXPECT_EQ(seen.buffer(), buffer);
-  bytes_of(seen)[size_bytes - 1] = std::byte{42};
+  device_bytes(seen)[size_bytes - 1] = std::byte{42};
   EXPECT_EQ(memory.cpu()[size_bytes - 1], std::byte{42});
   memory.cpu()[7] = std::byte{5};
-  EXPECT_EQ(bytes_of(seen)[7], std::byte{5});
+  EXPECT_EQ(device_bytes(seen)[7], std::byte{5});
 }
 
 TEST_F(CudaImportTest, is_made_at_the_first_map_and_kept_until_the_buffer_dies) {

@@ -37,7 +37,7 @@ std::vector<std::int64_t> list(const std::int64_t* first, int count) {
 }
 
 // Element i of a 2 x 3 i32 tensor is i.
-Tensor counting(Memory memory = Memory::mem) {
+Tensor two_by_three(Memory memory = Memory::mem) {
   return test::counting({2, 3}, DType::i32, memory);
 }
 
@@ -80,7 +80,7 @@ TEST(DlpackAbi, lies_in_memory_as_the_header_of_dlpack_says) {
 #endif
 
 TEST(DlpackExport, gives_address_shape_and_strides_in_elements) {
-  const Tensor tensor = counting();
+  const Tensor tensor = two_by_three();
   ASSERT_VALUE(const auto exported, to_dlpack(tensor));
   ManagedVersioned* const managed = from_public(exported);
   EXPECT_EQ(managed->version.major, 1U);
@@ -106,7 +106,7 @@ TEST_P(DlpackMemory, keeps_the_bytes_until_the_deleter_runs_on_any_thread) {
   std::weak_ptr<Buffer> buffer;
   ManagedVersioned* managed = nullptr;
   {
-    const Tensor tensor = counting(GetParam());
+    const Tensor tensor = two_by_three(GetParam());
     ASSERT_EQ(tensor.memory(), GetParam());
     buffer = tensor.buffer();
     managed = from_public(*to_dlpack(tensor));
@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(kinds, DlpackMemory,
                          [](const auto& kind) { return std::string(to_string(kind.param)); });
 
 TEST(DlpackExport, serves_several_consumers_and_a_writer_beside_them) {
-  const Tensor tensor = counting();
+  const Tensor tensor = two_by_three();
   ManagedVersioned* const first = from_public(*to_dlpack(tensor));
   ManagedVersioned* const second = from_public(*to_dlpack(tensor, {.read_only = true}));
   EXPECT_EQ(first->tensor.data, second->tensor.data);
@@ -140,7 +140,7 @@ TEST(DlpackExport, deleters_of_both_forms_take_null_and_an_empty_context) {
   ManagedVersioned* managed = nullptr;
   Managed* older = nullptr;
   {
-    const Tensor tensor = counting();
+    const Tensor tensor = two_by_three();
     buffer = tensor.buffer();
     managed = from_public(*to_dlpack(tensor));
     older = from_public(*to_dlpack_unversioned(tensor));
@@ -243,7 +243,7 @@ TEST(DlpackExport, refuses_what_dlpack_cannot_say) {
   const auto shifted = *wrap_memory(memory.data() + 1, memory.size() - 1, {});
   EXPECT_FAILS(to_dlpack(*Tensor::wrap(shifted, layout)), Errc::unsupported,
                "multiples of their size");
-  Tensor tiled = counting();
+  Tensor tiled = two_by_three();
   tiled.set_modifier(1);
   EXPECT_FAILS(to_dlpack(tiled), Errc::unsupported);
 }
@@ -356,7 +356,7 @@ TEST(DlpackImport, reaches_memory_of_the_hosts_side_of_gpus) {
 
 TEST(DlpackImport, of_what_we_exported_is_the_same_memory_without_a_copy) {
   const auto before = copy_stats().copies;
-  Tensor tensor = counting(Memory::shm);
+  Tensor tensor = two_by_three(Memory::shm);
   ASSERT_VALUE(const auto back, from_dlpack(*to_dlpack(tensor)));
   EXPECT_EQ(back.map(Access::read)->data(), tensor.map(Access::read)->data());
   ASSERT_VALUE(const auto older, from_dlpack(*to_dlpack_unversioned(tensor)));
@@ -365,7 +365,7 @@ TEST(DlpackImport, of_what_we_exported_is_the_same_memory_without_a_copy) {
 }
 
 TEST(Dlpack, a_thousand_round_trips_leave_nothing_behind) {
-  Tensor tensor = counting(Memory::shm);
+  Tensor tensor = two_by_three(Memory::shm);
   for (int i = 0; i < 1000; ++i) {
     auto back = from_dlpack(*to_dlpack(tensor));
     ASSERT_TRUE(back);

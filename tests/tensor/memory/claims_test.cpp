@@ -17,7 +17,7 @@
 namespace halyard {
 namespace {
 
-std::set<std::size_t> bytes_of(const ByteRegion& r) {
+std::set<std::size_t> region_bytes(const ByteRegion& r) {
   std::set<std::size_t> bytes;
   for (const auto [row, i] : test::grid<std::size_t>(r.rows, r.row_bytes))
     bytes.insert(r.offset_bytes + row * r.stride_bytes + i);
@@ -25,21 +25,21 @@ std::set<std::size_t> bytes_of(const ByteRegion& r) {
 }
 
 bool truly_overlap(const ByteRegion& a, const ByteRegion& b) {
-  const auto first = bytes_of(a);
-  const auto second = bytes_of(b);
+  const auto first = region_bytes(a);
+  const auto second = region_bytes(b);
   return std::any_of(first.begin(), first.end(),
                      [&second](std::size_t byte) { return second.count(byte) != 0; });
 }
 
 bool bounds_meet(const ByteRegion& a, const ByteRegion& b) {
-  const auto first = bytes_of(a);
-  const auto second = bytes_of(b);
+  const auto first = region_bytes(a);
+  const auto second = region_bytes(b);
   return !first.empty() && !second.empty() && *first.begin() <= *second.rbegin() &&
          *second.begin() <= *first.rbegin();
 }
 
 bool has_gaps(const ByteRegion& r) {
-  const auto bytes = bytes_of(r);
+  const auto bytes = region_bytes(r);
   return !bytes.empty() && *bytes.rbegin() - *bytes.begin() + 1 != bytes.size();
 }
 

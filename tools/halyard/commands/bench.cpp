@@ -62,8 +62,8 @@ void compare(const BenchOptions& options, const PipelineModel& model, const Benc
 }
 
 /// Errors: those of load_model(), BenchFrames::synthetic() and bench_run().
-Status measure(const BenchOptions& options, std::optional<BenchFrames>& frames,
-               BenchEngine& engine) {
+Status measure_engine(const BenchOptions& options, std::optional<BenchFrames>& frames,
+                      BenchEngine& engine) {
   DetectorOptions detector = options.detector;
   detector.engine.engine = engine.name;
   const auto start = std::chrono::steady_clock::now();
@@ -94,7 +94,7 @@ void measure_all(const BenchOptions& options, std::optional<BenchFrames>& frames
   for (BenchEngine& engine : out.engines) {
     if (engine.state != BenchState::measured || InterruptGuard::is_requested()) continue;
     if (!options.is_quiet) print_remark("halyard: bench: " + engine.name);
-    const Status done = measure(options, frames, engine);
+    const Status done = measure_engine(options, frames, engine);
     if (done) continue;
     engine.state = BenchState::failed;
     engine.reason = done.error().message();
@@ -131,7 +131,7 @@ int check_options(const BenchOptions& options) {
 }
 
 /// Standard input can be read only once.
-int check_inputs(const BenchOptions& options) {
+int check_bench_inputs(const BenchOptions& options) {
   for (const std::string& input : options.inputs)
     if (input == "-") return report_usage("the input -", "must name a file: it is read repeatedly");
   if (!options.compare.empty() && options.inputs.empty())
@@ -150,7 +150,7 @@ int open_inputs(const BenchOptions& options, std::optional<BenchFrames>& frames)
 
 int bench(BenchOptions options) {
   if (const int code = check_options(options); code != exit_ok) return code;
-  if (const int code = check_inputs(options); code != exit_ok) return code;
+  if (const int code = check_bench_inputs(options); code != exit_ok) return code;
   const std::string& model = options.detector.model;
   std::error_code error;
   if (!std::filesystem::exists(model, error)) return report(model, "there is no such file");

@@ -36,7 +36,7 @@ struct InfoCommand {
   bool is_json = false;
 };
 
-Json describe(const ImageFileInfo& header) {
+Json info_of(const ImageFileInfo& header) {
   Json out;
   out["type"] = to_string(header.type);
   out["width"] = header.width;
@@ -57,7 +57,7 @@ Json describe(const ImageFileInfo& header) {
   return out;
 }
 
-Json describe(const TensorSpec& spec) {
+Json info_of(const TensorSpec& spec) {
   Json out;
   out["name"] = spec.name;
   out["dtype"] = to_string(spec.dtype);
@@ -70,15 +70,15 @@ Json describe(const TensorSpec& spec) {
   return out;
 }
 
-Json describe(const ModelMetadata& metadata, const std::string& runtime,
-              std::optional<BoxUnits> box_units) {
+Json info_of(const ModelMetadata& metadata, const std::string& runtime,
+             std::optional<BoxUnits> box_units) {
   Json out;
   out["type"] = "model";
   out["runtime"] = runtime;
   for (const TensorSpec& spec : metadata.inputs)
-    out["inputs"].push_back(describe(spec));
+    out["inputs"].push_back(info_of(spec));
   for (const TensorSpec& spec : metadata.outputs)
-    out["outputs"].push_back(describe(spec));
+    out["outputs"].push_back(info_of(spec));
   if (box_units) out["box_units"] = *box_units == BoxUnits::pixels ? "pixels" : "fraction";
   const auto description = infer_description(metadata);
   const auto decoder =
@@ -96,11 +96,11 @@ Json describe(const ModelMetadata& metadata, const std::string& runtime,
 /// Describes a model through the engine; if the engine does not support it, from the file itself.
 Result<Json> describe_model_file(const std::string& path) {
   const auto engine = Engine::open(path);
-  if (engine) return describe(metadata_of(*engine), engine->runtime(), box_units(*engine));
+  if (engine) return info_of(metadata_of(*engine), engine->runtime(), box_units(*engine));
   if (engine.error().code != Errc::unsupported) return engine.error();
   const auto metadata = metadata_of_file(path);
   if (!metadata) return engine.error();
-  return describe(*metadata, "none: " + engine.error().message(), std::nullopt);
+  return info_of(*metadata, "none: " + engine.error().message(), std::nullopt);
 }
 
 /// Describes a folder, a video or a stream by its first frame and its count of frames.
@@ -126,7 +126,7 @@ Result<Json> describe_frames(const std::string& path) {
   return out;
 }
 
-std::string describe(const CameraSize& size) {
+std::string info_of(const CameraSize& size) {
   std::string text = size.min_width == size.width && size.min_height == size.height
                          ? ""
                          : fmt::format("{}x{} to ", size.min_width, size.min_height);
@@ -137,7 +137,7 @@ std::string describe(const CameraSize& size) {
   return text;
 }
 
-Json describe(const CameraFormat& format) {
+Json info_of(const CameraFormat& format) {
   Json out;
   out["fourcc"] = fourcc_to_string(format.fourcc);
   out["description"] = format.description;
@@ -145,11 +145,11 @@ Json describe(const CameraFormat& format) {
   out["is_read"] = format.is_readable();
   out["sizes"] = Json::array();
   for (const CameraSize& size : format.sizes)
-    out["sizes"].push_back(describe(size));
+    out["sizes"].push_back(info_of(size));
   return out;
 }
 
-Json describe(const CameraControl& control) {
+Json info_of(const CameraControl& control) {
   Json out;
   out["name"] = control.name;
   out["kind"] = to_string(control.kind);
@@ -163,7 +163,7 @@ Json describe(const CameraControl& control) {
   return out;
 }
 
-Json describe(const CameraInfo& camera) {
+Json info_of(const CameraInfo& camera) {
   Json out;
   out["type"] = "camera";
   out["name"] = camera.name;
@@ -172,14 +172,14 @@ Json describe(const CameraInfo& camera) {
   out["api"] = camera.is_multiplanar ? "multi-planar" : "single-planar";
   out["formats"] = Json::array();
   for (const CameraFormat& format : camera.formats)
-    out["formats"].push_back(describe(format));
+    out["formats"].push_back(info_of(format));
   out["controls"] = Json::array();
   for (const CameraControl& control : camera.controls)
-    out["controls"].push_back(describe(control));
+    out["controls"].push_back(info_of(control));
   return out;
 }
 
-Json describe(const VideoCodecInfo& info) {
+Json info_of(const VideoCodecInfo& info) {
   Json out;
   out["type"] = "codec";
   out["name"] = info.name;
@@ -195,18 +195,18 @@ Json describe(const VideoCodecInfo& info) {
     each["description"] = coded.description;
     each["sizes"] = Json::array();
     for (const CameraSize& size : coded.sizes)
-      each["sizes"].push_back(describe(size));
+      each["sizes"].push_back(info_of(size));
   }
   out["formats"] = Json::array();
   for (const CameraFormat& format : info.raw)
-    out["formats"].push_back(describe(format));
+    out["formats"].push_back(info_of(format));
   return out;
 }
 
 /// A hardware codec that can be opened; nullopt: the node is none.
 std::optional<Json> describe_codec(const std::string& path) {
   for (const VideoCodecInfo& info : list_video_codecs())
-    if (info.path == path && info.usable) return describe(info);
+    if (info.path == path && info.usable) return info_of(info);
   return std::nullopt;
 }
 
@@ -224,7 +224,7 @@ Result<Json> describe_bytes(std::span<const std::byte> file) {
     out["shape"] = array.shape();
   } else {
     HALYARD_TRY(const auto header, peek(file));
-    out = describe(header);
+    out = info_of(header);
   }
   out["bytes"] = file.size();
   return out;
@@ -257,7 +257,7 @@ Result<Json> describe_file(const std::string& path) {
   }
   if (is_video_node(path)) {
     const auto camera = camera_info(path);
-    if (camera) return describe(*camera);
+    if (camera) return info_of(*camera);
     if (camera.error().code != Errc::unsupported) return camera.error();
     if (auto codec = describe_codec(path)) return *std::move(codec);
   }

@@ -20,8 +20,8 @@ struct PoolCommand {
   bool is_json = false;
 };
 
-void print_table(const std::vector<std::vector<std::string>>& rows, const std::string& columns,
-                 const char* indent = "") {
+void print_columns(const std::vector<std::vector<std::string>>& rows, const std::string& columns,
+                   const char* indent = "") {
   for (const std::string& line : table(rows, columns))
     print_line(indent + line);
 }
@@ -55,7 +55,7 @@ int list(const PoolCommand& command) {
                     std::to_string(pool.failed_allocations()), topic_of(pool, topics)});
     if (has_frames) rows.back().push_back(pool.frame ? pool.frame->describe() : "");
   }
-  print_table(rows, "rrrrrrrll");
+  print_columns(rows, "rrrrrrrll");
   return exit_ok;
 }
 
@@ -72,7 +72,7 @@ void print_parts(const PoolInfo& pool) {
          part.waits_for_room ? "waits for room" : ""});
   }
   print_line("");
-  print_table(rows, "rrrrrrrrl", "  ");
+  print_columns(rows, "rrrrrrrrl", "  ");
 }
 
 void print_borrowers(const PoolInfo& pool) {
@@ -85,7 +85,7 @@ void print_borrowers(const PoolInfo& pool) {
   }
   if (rows.size() == 1) return;
   print_line("");
-  print_table(rows, "rrrr", "  ");
+  print_columns(rows, "rrrr", "  ");
 }
 
 int show(const PoolCommand& command) {

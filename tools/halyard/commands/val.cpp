@@ -167,7 +167,7 @@ constexpr const char* val_examples =
     "  halyard val --gt instances_val2017.json --model yolov8n.onnx --images val2017 --json -\n"
     "  halyard val --gt imagenet/val --model yolov8n-cls.onnx    # a folder for each class";
 
-void add_model_options(CommandSpec& spec, ModelRun& model) {
+void add_run_options(CommandSpec& spec, ModelRun& model) {
   DetectorOptions& detector = model.detector;
   spec.option("-m,--model", &detector.model, "Run a model: .onnx, .tflite or .xml");
   spec.option("--images", &model.images, "Folder of the images that the ground truth names");
@@ -208,7 +208,7 @@ CommandSpec val_command() {
       .required();
   spec.option("--detections", &options->detections, "Detections: results in COCO's format");
   add_kind_options(spec, *options);
-  add_model_options(spec, options->model);
+  add_run_options(spec, options->model);
   add_limit_options(spec);
   spec.option("--out", &options->out, "Write the model's detections, as --detections reads them");
   spec.option("--by-class", &options->lists_classes, "Print the AP of each category");

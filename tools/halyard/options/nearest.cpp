@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t max_letters = 64;  // longer words are not typing errors
 
-char lower(char c) {
+char in_lower_case(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
@@ -22,10 +22,11 @@ std::size_t distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool is_same = lower(a[i - 1]) == lower(b[j - 1]);
+      const bool is_same = in_lower_case(a[i - 1]) == in_lower_case(b[j - 1]);
       row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (is_same ? 0 : 1)});
-      const bool is_swapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
-                              lower(a[i - 2]) == lower(b[j - 1]);
+      const bool is_swapped = i > 1 && j > 1 &&
+                              in_lower_case(a[i - 1]) == in_lower_case(b[j - 2]) &&
+                              in_lower_case(a[i - 2]) == in_lower_case(b[j - 1]);
       if (is_swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
     std::swap(before, above);

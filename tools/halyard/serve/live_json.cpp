@@ -137,7 +137,7 @@ Json tensors_json(std::span<const TensorSpec> tensors) {
   return out;
 }
 
-Json to_json(const LiveControls& controls) {
+Json json_of(const LiveControls& controls) {
   Json out = Json::object();
   for (const auto& [name, share, flag] : control_keys) {
     if (flag != nullptr) out[name] = controls.*flag;
@@ -157,7 +157,7 @@ Json lines_json(const std::string& text) {
 }  // namespace
 
 std::string controls_json(const LiveControls& controls) {
-  return json_text(json_document(to_json(controls)));
+  return json_text(json_document(json_of(controls)));
 }
 
 Status read_controls(std::string_view text, LiveControls& controls) {
@@ -202,7 +202,7 @@ std::string state_json(const LiveFeed::State& state, const LiveSource& source,
   out["objects"] = objects_json(state, source);
   out["stages"] = stages_json(state);
   out["timeline"] = timeline_json(state);
-  out["controls"] = to_json(state.controls);
+  out["controls"] = json_of(state.controls);
   out["viewers"] = viewers_json(server);
   out["recording"] = recording_json(recorder);
   out["video"] = video_json(video);
