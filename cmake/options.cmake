@@ -24,7 +24,7 @@ option(HALYARD_PCH "Precompile headers that many sources include" ON)
 option(HALYARD_TEST_PCH "Precompile headers for the tests" ${HALYARD_PCH})
 # Halves the time of a whole build; a change of one source compiles its whole group again. Off,
 # every source must include what it uses.
-option(HALYARD_UNITY "Compile up to eight sources of a target as one" OFF)
+option(HALYARD_UNITY "Compile up to twelve sources of a target as one" OFF)
 # Used by `make demo`: builds only the program, for this machine's processor, in a third of the
 # time.
 option(HALYARD_QUICK "The program alone, compiled fast for this machine; not to be installed" OFF)

@@ -69,6 +69,9 @@ TYPE = re.compile(r"^(?:struct|class|enum class|enum) (?:HALYARD_\w+ )?(?!HALYAR
 VARIABLE = re.compile(r"^(?!(?:struct|class|enum|union|namespace|using|typedef|template|extern|"
                       r"return|friend|concept|requires)\b)\w[^;(){}=]*?[\s*&>](?!operator)(\w+)"
                       r"(?:\[[^\]]*\])*\s*(?:\{|=|;)", re.M)
+ALIAS = re.compile(r"^(?:using|namespace) (\w+) = ([^;]*);", re.M)
+# A function that Python calls; one of several with its name would have to be chosen.
+BOUND = re.compile(r"[(,] ?&(\w+)[,)]")
 ANONYMOUS = re.compile(r"^namespace \{\n(?:[^\n]*\n\}|.*?^\}  // namespace)$", re.M | re.S)
 # Sources that a build with HALYARD_UNITY compiles by themselves (cmake/layer.cmake).
 ALONE = re.compile(r"hwy/foreach_target\.h|^using enum ", re.M)
@@ -111,6 +114,8 @@ def rule_names(tree):
         code = re.sub(r"//[^\n]*", "", text)
         public |= set(TYPE.findall(code))
     places = defaultdict(lambda: defaultdict(set))
+    aliases = defaultdict(lambda: defaultdict(set))
+    bound = set()
     hiding = defaultdict(dict)
     hidden = defaultdict(set)
     for path, text in tree.files("src/", "tests/", "tools/halyard/", "python/src/",
@@ -121,14 +126,26 @@ def rule_names(tree):
             if name in public:
                 tree.breach("names", path, 1, f"{name} is the name of a public type")
         if group and (is_library or not APART.search(path)):
+            if group.group(1) == "python/src":
+                bound |= set(BOUND.findall(quiet(text)))
             for name in names_of(text, is_library):
                 places[group.group(1)][name].add(path)
+            if not path.endswith("-inl.h") and not ALONE.search(text):
+                for name, meaning in ALIAS.findall(text):
+                    aliases[group.group(1), name][meaning].add(path)
             if path.endswith((".cpp", ".h")) and not ALONE.search(text):
                 hiding[group.group(1)] |= {
                     name: path for name, _, kind in
                     functions_of("\n".join(ANONYMOUS.findall(text))) if kind == "{"}
                 hidden[group.group(1)] |= {
                     name for name, _, _ in functions_of(ANONYMOUS.sub("", text))}
+    for name, paths in list(places["python/src"].items()):
+        if name.split("(")[0] in bound:
+            places["python/src"][name.split("(")[0]] |= paths
+    # Sources may give one type the same name, but not two.
+    for (group, name), meanings in aliases.items():
+        if len(meanings) > 1 or name in places[group]:
+            places[group][name].update(*meanings.values())
     for names in places.values():
         for name, paths in sorted(names.items()):
             pair = {p.rsplit(".", 1)[0] for p in paths}

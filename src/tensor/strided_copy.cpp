@@ -19,11 +19,11 @@ struct WalkAxis {
   std::ptrdiff_t from;
   std::ptrdiff_t to;
 };
-using Walk = std::vector<WalkAxis>;
+using WalkAxes = std::vector<WalkAxis>;
 
 // Both arrays with axes of common extents; empty if a boundary falls inside an axis.
-Walk common_axes(const Layout& a, const Layout& b) {
-  Walk walk;
+WalkAxes common_axes(const Layout& a, const Layout& b) {
+  WalkAxes walk;
   int i = a.rank - 1;
   int j = b.rank - 1;
   std::size_t left_a = 1;
@@ -50,7 +50,7 @@ Walk common_axes(const Layout& a, const Layout& b) {
   }
   std::reverse(walk.begin(), walk.end());
   // Neighbouring axes that are contiguous on both sides are merged.
-  Walk merged;
+  WalkAxes merged;
   for (const WalkAxis& axis : walk) {
     const auto extent = static_cast<std::ptrdiff_t>(axis.extent);
     if (!merged.empty() && merged.back().from == axis.from * extent &&
@@ -157,7 +157,7 @@ void copy_elements(const Layout& from, const std::byte* source, const Layout& to
     std::memcpy(destination, source, from.size_bytes());
     return;
   }
-  const Walk walk = common_axes(from, to);
+  const WalkAxes walk = common_axes(from, to);
   if (!walk.empty()) return copy_sized(size, walk, source, destination);
   // Axes that do not match: through a contiguous copy of the elements.
   const Layout plain = contiguous_like(from);

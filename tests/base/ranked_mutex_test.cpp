@@ -16,12 +16,12 @@
 namespace halyard {
 namespace {
 
-using Outer = RankedMutex<LockRank::topic_send>;
-using Inner = RankedMutex<LockRank::pool_parts>;
+using OuterMutex = RankedMutex<LockRank::topic_send>;
+using InnerMutex = RankedMutex<LockRank::pool_parts>;
 using Leaf = RankedMutex<LockRank::leaf>;
 
 // The wrappers cost nothing in builds without assertions.
-static_assert(sizeof(Outer) == sizeof(std::mutex));
+static_assert(sizeof(OuterMutex) == sizeof(std::mutex));
 static_assert(sizeof(RankedForkMutex<LockRank::leaf>) == sizeof(ForkMutex));
 static_assert(sizeof(RankedCondition) == sizeof(std::condition_variable));
 static_assert(sizeof(RankedForkLock<LockRank::leaf>) == sizeof(ForkLock));
@@ -42,7 +42,8 @@ class LockOrder : public testing::Test {
 };
 
 TEST_F(LockOrder, a_wrong_order_ends_the_process_and_names_both) {
-  EXPECT_DEATH((lock_both<Inner, Outer>()), "topic_send is locked while pool_parts is held");
+  EXPECT_DEATH((lock_both<InnerMutex, OuterMutex>()),
+               "topic_send is locked while pool_parts is held");
 }
 
 TEST_F(LockOrder, two_mutexes_of_a_rank_are_never_held_together) {
@@ -64,7 +65,7 @@ TEST_F(LockOrder, a_mutex_without_a_rank_gets_one_for_a_time) {
   EXPECT_DEATH(
       {
         const HeldRank<LockRank::leaf> claims;
-        (lock_both<Outer, Inner>());
+        (lock_both<OuterMutex, InnerMutex>());
       },
       "topic_send is locked while leaf is held");
 }
@@ -81,7 +82,7 @@ TEST_F(LockOrder, waiting_for_a_thread_counts_as_locking_its_mutexes) {
 TEST_F(LockOrder, a_log_sink_that_traces_is_in_order_and_one_that_works_is_not) {
   const LogSink old = set_log_sink([](LogLevel, std::string_view, std::string_view) {
     trace::set_thread_name("sink");
-    lock_both<Outer, Inner>();
+    lock_both<OuterMutex, InnerMutex>();
   });
   EXPECT_DEATH(log(LogLevel::error, "base", "message"),
                "topic_send is locked while log_sink is held");
@@ -89,22 +90,22 @@ TEST_F(LockOrder, a_log_sink_that_traces_is_in_order_and_one_that_works_is_not) 
 }
 
 TEST(RankedMutex, the_right_order_can_be_taken_again_and_ended_in_any_order) {
-  Outer first;
-  Inner second;
+  OuterMutex first;
+  InnerMutex second;
   for (int i = 0; i < 3; ++i) {
     std::unique_lock outer(first);
     std::unique_lock inner(second);
     outer.unlock();
     inner.unlock();
-    lock_both<Outer, Inner>();
-    lock_both<Inner, Leaf>();
+    lock_both<OuterMutex, InnerMutex>();
+    lock_both<InnerMutex, Leaf>();
   }
 }
 
 TEST(RankedMutex, ranks_belong_to_threads) {
   Leaf leaf;
   const std::lock_guard lock(leaf);
-  std::thread([] { lock_both<Outer, Inner>(); }).join();
+  std::thread([] { lock_both<OuterMutex, InnerMutex>(); }).join();
 }
 
 TEST(RankedMutex, a_thread_waits_for_a_condition_and_still_holds_the_mutex) {
@@ -127,7 +128,7 @@ TEST(RankedMutex, a_thread_waits_for_a_condition_and_still_holds_the_mutex) {
     EXPECT_TRUE(lock.owns_lock());
   }
   other.join();
-  lock_both<Outer, Leaf>();
+  lock_both<OuterMutex, Leaf>();
 }
 
 }  // namespace

@@ -399,6 +399,22 @@ class Seeded(unittest.TestCase):
         self.write("python/src/first.cpp", text)
         self.expect_source("names", text, "python/src/second.cpp", "sails is in")
 
+    def test_two_types_with_one_name_in_a_layer(self):
+        text = HEAD + "namespace {\nusing Sails = std::vector<int>;\n}\n"
+        self.write("src/track/first.cpp", text)
+        self.write("src/track/second.cpp", text)
+        self.assertNotIn("Sails", self.run_check("names")[1])
+        self.expect_source("names", text.replace("<int>", "<char>"), "src/track/third.cpp",
+                           "Sails is in")
+
+    def test_a_function_that_python_calls_beside_another_with_its_name(self):
+        text = HEAD + "namespace {\nint hoist(int a) {\n  return a;\n}\n}\n"
+        self.write("python/src/first.cpp", text)
+        self.write("python/src/second.cpp", text.replace("int a)", "double a)"))
+        self.assertNotIn("hoist", self.run_check("names")[1])
+        self.expect_source("names", HEAD + "void add() {\n  def(\"hoist\", &hoist);\n}\n",
+                           "python/src/third.cpp", "hoist is in")
+
     def test_a_function_that_hides_a_declared_one_from_the_sources_behind_it(self):
         text = HEAD + "namespace halyard {\nnamespace {\n\nint hoist(int a) {\n  return a;\n}\n\n}"
         text += "  // namespace\n}\n"

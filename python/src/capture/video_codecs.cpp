@@ -34,7 +34,7 @@ struct PyCodec {
   std::shared_ptr<Codec> codec;  ///< null after close()
   PyMutex mutex;                 ///< of all but cancel() and the counts
 };
-using PyDecoder = PyCodec<VideoDecoder>;
+using PyVideoDecoder = PyCodec<VideoDecoder>;
 using PyEncoder = PyCodec<VideoEncoder>;
 
 template <class Codec>
@@ -105,7 +105,7 @@ std::uint32_t count_at(const nb::dict& given, const char* name) {
   return static_cast<std::uint32_t>(size_from(given[name], name, max_buffers));
 }
 
-void open_decoder(PyDecoder* self, const nb::dict& given) {
+void open_decoder(PyVideoDecoder* self, const nb::dict& given) {
   VideoDecoderOptions options;
   options.codec = word_from<VideoCodec>(given["codec"], "codec", "codec");
   options.path = given["path"].is_none() ? std::string() : path_from(given["path"], "path");
@@ -117,11 +117,12 @@ void open_decoder(PyDecoder* self, const nb::dict& given) {
   options.packets = count_at(given, "packets");
   options.images = count_at(given, "images");
   VideoDecoder decoder = take(released([&] { return VideoDecoder::open(options); }));
-  new (self) PyDecoder();
+  new (self) PyVideoDecoder();
   self->codec = std::make_shared<VideoDecoder>(std::move(decoder));
 }
 
-bool send_packet(PyDecoder& self, nb::handle data, std::int64_t timestamp_ns, double timeout_s) {
+bool send_packet(PyVideoDecoder& self, nb::handle data, std::int64_t timestamp_ns,
+                 double timeout_s) {
   const auto decoder = opened_codec(self);
   const BytesArg bytes(data, "data");
   const VideoPacket packet{bytes.bytes(), nanoseconds(timestamp_ns), false, nullptr};
@@ -129,7 +130,7 @@ bool send_packet(PyDecoder& self, nb::handle data, std::int64_t timestamp_ns, do
                         [&](milliseconds timeout) { return decoder->send(packet, timeout); });
 }
 
-nb::object next_image(PyDecoder& self, double timeout_s) {
+nb::object next_image(PyVideoDecoder& self, double timeout_s) {
   const auto decoder = opened_codec(self);
   auto image = wait_in_slices(self.mutex, timeout_s,
                               [&](milliseconds timeout) { return decoder->next(timeout); });
@@ -138,7 +139,7 @@ nb::object next_image(PyDecoder& self, double timeout_s) {
                         image->is_key_frame);
 }
 
-nb::object decoded_format(PyDecoder& self) {
+nb::object decoded_format(PyVideoDecoder& self) {
   std::optional<DecodedFormat> known;
   run_codec(self, [&](const VideoDecoder& decoder) {
     known = decoder.format();
@@ -237,7 +238,7 @@ void bind_video_decoder(nb::module_& m) {
            nb::sig("def next(self, timeout: float) -> tuple[Tensor, int, bool] | None"))
       .def(
           "flush",
-          [](PyDecoder& self) {
+          [](PyVideoDecoder& self) {
             run_codec(self, [](VideoDecoder& decoder) { return decoder.flush(); });
           },
           nb::sig("def flush(self) -> None"))

@@ -40,7 +40,7 @@ void add_video(PyPipeline& self, nb::handle path, nb::handle rate) {
   add_all(options, take(video_stages(path_from(path, "path"), number_from(rate, "rate"))));
 }
 
-void add_topic(PyPipeline& self, nb::handle name) {
+void add_topic_output(PyPipeline& self, nb::handle name) {
   PipelineOptions& options = open_options(self);
   options.stages.push_back(take(topic_stage(text_from(name, "name"), options.models)));
 }
@@ -54,7 +54,7 @@ void add_sinks(nb::class_<PyPipeline>& cls) {
            nb::sig("def add_json_lines(self, path: Any) -> None"))
       .def("add_video", &add_video, nb::arg("path"), nb::arg("rate"),
            nb::sig("def add_video(self, path: Any, rate: float) -> None"))
-      .def("add_topic", &add_topic, nb::arg("name"),
+      .def("add_topic", &add_topic_output, nb::arg("name"),
            nb::sig("def add_topic(self, name: str) -> None"));
 }
 

@@ -201,12 +201,12 @@ constexpr const char* active_doc =
     "Live tracks, those seen in the last frame first: a list of ActiveTrackInfo.";
 
 using HighConf = FloatArg<"high_conf">;
-using Iou = FloatArg<"iou">;
+using TrackIou = FloatArg<"iou">;
 
 void add_init(nb::class_<PyByteTrack>& cls) {
   cls.def(
       "__init__",
-      [](PyByteTrack* self, HighConf high_conf, Iou iou, FloatArg<"update"> gain,
+      [](PyByteTrack* self, HighConf high_conf, TrackIou iou, FloatArg<"update"> gain,
          nb::handle lifespan_ns) {
         new (self) PyByteTrack{take(compat::ByteTrack::create(
             compat::ByteTrackOptions{.high_conf = high_conf,
@@ -329,7 +329,7 @@ void bind_oc_sort(nb::module_& m) {
       nb::is_weak_referenceable())
       .def(
           "__init__",
-          [](PyOcSort* self, HighConf high_conf, Iou iou, FloatArg<"inertia"> inertia,
+          [](PyOcSort* self, HighConf high_conf, TrackIou iou, FloatArg<"inertia"> inertia,
              nb::handle min_hits, nb::handle lifespan_ns, bool is_class_aware) {
             new (self) PyOcSort(take(OcSort::create({.high_score = high_conf,
                                                      .min_iou = iou,
@@ -350,7 +350,7 @@ void bind_sort(nb::module_& m) {
   nb::class_<PySort, PyTracker>(m, "Sort", "SORT: the plain original.", nb::is_weak_referenceable())
       .def(
           "__init__",
-          [](PySort* self, FloatArg<"min_score"> min_score, Iou iou, nb::handle min_hits,
+          [](PySort* self, FloatArg<"min_score"> min_score, TrackIou iou, nb::handle min_hits,
              nb::handle lifespan_ns, bool is_class_aware) {
             new (self) PySort(take(Sort::create({.min_score = min_score,
                                                  .min_iou = iou,

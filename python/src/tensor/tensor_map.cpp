@@ -251,7 +251,7 @@ std::string map_repr(const PyTensorMap& self) {
   return text + "])";
 }
 
-nb::object strides_of(const PyTensorMap& self) {
+nb::object map_strides(const PyTensorMap& self) {
   const auto shared = open_map(self);
   const Layout& layout = shared->map.layout();
   return stride_tuple(std::span(layout.stride_bytes).first(layout.rank));
@@ -324,7 +324,7 @@ void add_elements(MapClass& cls) {
           [](const PyTensorMap& s) { return s.map ? s.map->map.layout().element_count() : 0; })
       .def("__getitem__", &get_element, nb::arg("index"))
       .def("__setitem__", &set_element, nb::arg("index"), nb::arg("value"))
-      .def_prop_ro("strides", &strides_of, nb::sig("def strides(self) -> tuple[int, ...]"),
+      .def_prop_ro("strides", &map_strides, nb::sig("def strides(self) -> tuple[int, ...]"),
                    "Bytes from one index of each axis to the next.")
       .def_prop_ro(
           "shape",

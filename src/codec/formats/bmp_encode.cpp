@@ -15,7 +15,7 @@ using codec::bmp_info_bytes;
 
 constexpr std::uint32_t v4_bytes = 108;  // the first header version that has an alpha mask
 
-class Bytes {
+class BmpBytes {
  public:
   void put(std::uint32_t value, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
@@ -37,7 +37,7 @@ Shape shape_of(const Tensor& image) {
           channels == 4 ? v4_bytes : bmp_info_bytes, channels == 1 ? 1024U : 0U};
 }
 
-void put_headers(Bytes& to, const Tensor& image, const Shape& shape) {
+void put_headers(BmpBytes& to, const Tensor& image, const Shape& shape) {
   const auto data_at =
       static_cast<std::uint32_t>(bmp_file_header_bytes) + shape.header + shape.palette;
   const auto data = static_cast<std::uint32_t>(shape.row_bytes * image.height());
@@ -67,7 +67,7 @@ void put_headers(Bytes& to, const Tensor& image, const Shape& shape) {
     to.put(grey << 16 | grey << 8 | grey, 4);
 }
 
-void put_row(Bytes& to, const std::byte* row, const Tensor& image, const Shape& shape) {
+void put_row(BmpBytes& to, const std::byte* row, const Tensor& image, const Shape& shape) {
   const PixelFormat format = *image.format();
   const bool is_swapped = format == PixelFormat::rgb || format == PixelFormat::rgba;
   const std::size_t end = to.out.size() + shape.row_bytes;
@@ -112,7 +112,7 @@ Result<std::vector<std::byte>> encode_bmp(const Tensor& image) {
   const Shape shape = shape_of(image);
   HALYARD_TRY(const TensorMap map, image.map(Access::read));
   const MappedPlane& plane = map.plane(0);
-  Bytes to;
+  BmpBytes to;
   to.out.reserve(bmp_file_header_bytes + shape.header + shape.palette +
                  shape.row_bytes * image.height());
   put_headers(to, image, shape);

@@ -34,12 +34,12 @@ bool is_usable(const TilePlacement& tile) noexcept {
 }
 
 // Maps one axis from fractions of the input to frame pixels.
-struct Axis {
+struct MergedAxis {
   double scale = 1;
   double offset = 0;
 };
 
-Axis merged_axis(double begin, double extent, double from, double to) noexcept {
+MergedAxis merged_axis(double begin, double extent, double from, double to) noexcept {
   const double span = to == from ? 1 : to - from;
   const double scale = extent / span;
   return {scale, begin - from * scale};
@@ -72,8 +72,8 @@ TilePlacement TilePlacement::of_fractions(std::size_t index, std::size_t count, 
                                           const RegionF& crop,
                                           const std::optional<Box>& letterbox) noexcept {
   const Box shown = letterbox.value_or(Box{0, 0, 1, 1});
-  const Axis x = merged_axis(crop.x, crop.width, shown.x1, shown.x2);
-  const Axis y = merged_axis(crop.y, crop.height, shown.y1, shown.y2);
+  const MergedAxis x = merged_axis(crop.x, crop.width, shown.x1, shown.x2);
+  const MergedAxis y = merged_axis(crop.y, crop.height, shown.y1, shown.y2);
   return {index, count, frame, crop, Affine{{x.scale, 0, x.offset, 0, y.scale, y.offset}}};
 }
 

@@ -87,10 +87,10 @@ Conflict report(const Problem& problem, std::span<const Candidate> all,
   return conflict;
 }
 
-using Names = std::vector<std::string_view>;
+using NameViews = std::vector<std::string_view>;
 
 /// The statements of the parties that take part.
-std::vector<Statement> present(const Refusal& refusal, const Names& without) {
+std::vector<Statement> present(const Refusal& refusal, const NameViews& without) {
   std::vector<Statement> out;
   std::ranges::copy_if(refusal.statements, std::back_inserter(out), [&](const Statement& each) {
     return std::ranges::find(without, each.party) == without.end();
@@ -100,7 +100,7 @@ std::vector<Statement> present(const Refusal& refusal, const Names& without) {
 
 /// The candidates that no engine of a participating party refuses.
 std::vector<Candidate> candidates_left(const Problem& problem, std::span<const Refusal> refusals,
-                                       const Names& without) {
+                                       const NameViews& without) {
   std::vector<Candidate> all = candidates(problem);
   std::erase_if(all, [&](const Candidate& each) {
     return std::ranges::any_of(refusals, [&](const Refusal& refusal) {
@@ -110,7 +110,7 @@ std::vector<Candidate> candidates_left(const Problem& problem, std::span<const R
   return all;
 }
 
-void add_refusals(Conflict& conflict, std::span<const Refusal> refusals, const Names& without) {
+void add_refusals(Conflict& conflict, std::span<const Refusal> refusals, const NameViews& without) {
   for (const Refusal& each : refusals) {
     ConflictItem item;
     item.key = engines_key;
@@ -161,7 +161,7 @@ Result<Reconciled> reconcile_after(std::span<const AttributeList* const> lists,
                                    Conflict* conflict) {
   const MachineTraits machine{options.can_anchor};
   std::vector<DroppedParty> dropped = before.absent;
-  Names without;
+  NameViews without;
   for (const DroppedParty& each : before.absent)
     without.push_back(each.party);
   while (true) {

@@ -7,9 +7,9 @@
 namespace halyard::image {
 namespace {
 
-using Store = FusedWriteSetup::Store;
+using FusedStore = FusedWriteSetup::Store;
 
-std::optional<Store> fused_store(const Plan& plan) noexcept {
+std::optional<FusedStore> fused_store(const Plan& plan) noexcept {
   const ChannelMap& map = *plan.dst.channels;
   const bool packed = map.sites[0].step > 1;
   if (plan.color.to != ColorModel::rgb || (!packed && map.count != 3)) return std::nullopt;
@@ -22,8 +22,8 @@ std::optional<Store> fused_store(const Plan& plan) noexcept {
     case ValueMap::Kind::affine:
       return std::nullopt;
   }
-  if (!packed) return Store::planes;
-  return map.count == 3 ? Store::packed3 : Store::packed4;
+  if (!packed) return FusedStore::planes;
+  return map.count == 3 ? FusedStore::packed3 : FusedStore::packed4;
 }
 
 // Whether the samples are RGB already, or become RGB in fixed point.
@@ -36,7 +36,7 @@ bool takes(const Plan& plan, const ColorSetup& setup) noexcept {
 }  // namespace
 
 std::optional<FusedWriter> FusedWriter::create(const Plan& plan, const ColorSetup& setup) {
-  const std::optional<Store> store = fused_store(plan);
+  const std::optional<FusedStore> store = fused_store(plan);
   // Transposed rows need a tile; rows of an affine map may begin and end anywhere.
   if (!store || !takes(plan, setup) || plan.swaps_axes() || plan.affine) return std::nullopt;
   FusedWriter fused_writer(plan);
@@ -63,7 +63,7 @@ void FusedWriter::store(const SampleRows& samples, const MappedImages& frame,
                  static_cast<std::size_t>(content_.x) * target.step_bytes;
   }
   // Packed pixels begin with red or blue, whichever comes first in memory.
-  if (setup_.store != Store::planes) job.out[0] = std::min(job.out[0], job.out[2]);
+  if (setup_.store != FusedStore::planes) job.out[0] = std::min(job.out[0], job.out[2]);
   fused_write_row(setup_, job);
 }
 
