@@ -139,9 +139,12 @@ def rule_names(tree):
                     functions_of("\n".join(ANONYMOUS.findall(text))) if kind == "{"}
                 hidden[group.group(1)] |= {
                     name for name, _, _ in functions_of(ANONYMOUS.sub("", text))}
-    for name, paths in list(places["python/src"].items()):
-        if name.split("(")[0] in bound:
-            places["python/src"][name.split("(")[0]] |= paths
+    # Functions may share a name, but not with a variable or a type.
+    for group, names in places.items():
+        for name in [name for name in names if "(" in name]:
+            alone = name.split("(")[0]
+            if alone in names or (group == "python/src" and alone in bound):
+                names[alone] |= names[name]
     # Sources may give one type the same name, but not two.
     for (group, name), meanings in aliases.items():
         if len(meanings) > 1 or name in places[group]:

@@ -415,6 +415,13 @@ class Seeded(unittest.TestCase):
         self.expect_source("names", HEAD + "void add() {\n  def(\"hoist\", &hoist);\n}\n",
                            "python/src/third.cpp", "hoist is in")
 
+    def test_a_variable_with_the_name_of_a_function_of_its_suite(self):
+        text = HEAD + "namespace {\nint hoist(int a) {\n  return a;\n}\n}\n"
+        self.write("tests/track/first_test.cpp", text)
+        self.assertNotIn("hoist", self.run_check("names")[1])
+        self.expect_source("names", HEAD + "namespace {\nconst int hoist = 3;\n}\n",
+                           "tests/track/second_test.cpp", "hoist is in")
+
     def test_a_function_that_hides_a_declared_one_from_the_sources_behind_it(self):
         text = HEAD + "namespace halyard {\nnamespace {\n\nint hoist(int a) {\n  return a;\n}\n\n}"
         text += "  // namespace\n}\n"

@@ -15,7 +15,7 @@ namespace {
 using F = PixelFormat;
 
 constexpr std::int32_t maximum = std::numeric_limits<std::int32_t>::max();
-constexpr std::int32_t minimum = std::numeric_limits<std::int32_t>::min();
+constexpr std::int32_t int32_min = std::numeric_limits<std::int32_t>::min();
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
@@ -80,7 +80,8 @@ TEST_F(BadInput, crops_whose_edge_overflows) {
   for (const Region& bad :
        {Region{maximum, 0, 5, 5}, Region{0, maximum, 5, 5}, Region{0, 0, maximum, 5},
         Region{0, 0, 5, maximum}, Region{maximum, maximum, maximum, maximum},
-        Region{1, 1, maximum, maximum}, Region{minimum, 0, 5, 5}, Region{0, 0, minimum, minimum}})
+        Region{1, 1, maximum, maximum}, Region{int32_min, 0, 5, 5},
+        Region{0, 0, int32_min, int32_min}})
     refuse("crop", [&](Convert& c) { c.crop = bad; });
 }
 
@@ -96,8 +97,8 @@ TEST_F(BadInput, places_that_are_empty_outside_or_overflow) {
        {Region{0, 0, 0, 5}, Region{0, 0, 5, 0}, Region{0, 0, -5, 5}, Region{-1, 0, 5, 5},
         Region{0, -1, 5, 5}, Region{12, 0, 5, 5}, Region{0, 12, 5, 5}, Region{16, 0, 1, 1},
         Region{maximum, 0, 5, 5}, Region{1, 1, maximum, maximum},
-        Region{maximum, maximum, maximum, maximum}, Region{minimum, minimum, 5, 5},
-        Region{0, 0, minimum, 5}})
+        Region{maximum, maximum, maximum, maximum}, Region{int32_min, int32_min, 5, 5},
+        Region{0, 0, int32_min, 5}})
     refuse("place", [&](Convert& c) { c.place = bad; });
 }
 

@@ -42,7 +42,7 @@ Attrs app() {
   return attrs;
 }
 
-Attrs network(std::uint64_t row_align) {
+Attrs network_of(std::uint64_t row_align) {
   Attrs attrs = list("network");
   EXPECT_DONE(hal_attrs_set_number(attrs, "t.row_align", row_align));
   return attrs;
@@ -61,7 +61,7 @@ bool has(const Text& text, const char* words) {
 
 struct CapiNegotiate : testing::Test {
   const Attrs first = app();
-  const Attrs second = network(64);
+  const Attrs second = network_of(64);
   const Reconciled result = reconcile({first, second});
   Buffer buffer{hal_reconciled_alloc(result, nullptr)};
 };
@@ -192,7 +192,7 @@ TEST_F(CapiNegotiate, gives_buffers_to_other_processes) {
   const OwnedBytes bytes(hal_buffer_export(buffer, "app", &size, &fd));
   ASSERT_NE(bytes, nullptr) << hal_last_error();
   ASSERT_GE(fd, 0);
-  const Attrs demanding = network(4096);
+  const Attrs demanding = network_of(4096);
   hal_attrs* lists[] = {demanding};
   EXPECT_ERROR(nullptr, ENOTSUP, "128 mod 4096 = 128",
                hal_buffer_import(bytes, size, fd, lists, 1));

@@ -18,7 +18,7 @@ namespace halyard::test {
 namespace {
 
 const Box whole_box{100, 100, 400, 300};
-const Box part{350, 100, 400, 300};
+const Box part_box{350, 100, 400, 300};
 
 using Detections = std::vector<Detection>;
 
@@ -43,10 +43,10 @@ Detections apart(std::size_t count, float score) {
 
 TEST(TileMetric, a_part_of_a_box_has_ios_one_and_iou_one_sixth) {
   EXPECT_EQ(whole_box.area(), 60000);
-  EXPECT_EQ(part.area(), 10000);
-  EXPECT_EQ(ios(whole_box, part), 1.0F);
-  EXPECT_EQ(ios(part, whole_box), 1.0F);
-  EXPECT_FLOAT_EQ(iou(whole_box, part), 1.0F / 6);
+  EXPECT_EQ(part_box.area(), 10000);
+  EXPECT_EQ(ios(whole_box, part_box), 1.0F);
+  EXPECT_EQ(ios(part_box, whole_box), 1.0F);
+  EXPECT_FLOAT_EQ(iou(whole_box, part_box), 1.0F / 6);
 }
 
 TEST(TileMetric, of_empty_inverted_or_distant_boxes_it_is_zero) {
@@ -62,20 +62,20 @@ TEST(TileMetric, the_largest_floats_do_not_overflow) {
 }
 
 TEST(TileMerge, a_part_is_absorbed_by_ios_and_not_by_iou) {
-  const Detections in{{whole_box, 0.9F, 1, 7}, {part, 0.8F, 1, 8}};
+  const Detections in{{whole_box, 0.9F, 1, 7}, {part_box, 0.8F, 1, 8}};
   EXPECT_EQ(merged(in), (Detections{in[0]}));
   EXPECT_EQ(merged(in, with(MergeStrategy::keep_best, MergeMetric::iou)), in);
 }
 
 TEST(TileMerge, the_best_box_is_kept_even_when_it_is_the_part) {
-  const Detections in{{whole_box, 0.8F, 1, 7}, {part, 0.9F, 1, 8}};
+  const Detections in{{whole_box, 0.8F, 1, 7}, {part_box, 0.9F, 1, 8}};
   EXPECT_EQ(merged(in), (Detections{in[1]}));
   EXPECT_EQ(merged(in, with(MergeStrategy::merge_union)), (Detections{{whole_box, 0.9F, 1, 8}}));
   EXPECT_EQ(merged(in, with(MergeStrategy::grow)), (Detections{{whole_box, 0.9F, 1, 8}}));
 }
 
 TEST(TileMerge, of_equal_scores_the_larger_box_wins_in_any_order) {
-  const Detections in{{whole_box, 0.8F, 1, 7}, {part, 0.8F, 1, 3}};
+  const Detections in{{whole_box, 0.8F, 1, 7}, {part_box, 0.8F, 1, 3}};
   EXPECT_EQ(merged(in), (Detections{in[0]}));
   EXPECT_EQ(merged({in[1], in[0]}), (Detections{in[0]}));
 }
@@ -122,7 +122,7 @@ TEST(TileMerge, disjoint_boxes_stay_best_first) {
 }
 
 TEST(TileMerge, labels_are_apart_unless_it_is_agnostic_and_takes_the_stronger_label) {
-  const Detections in{{whole_box, 0.7F, 1, 0}, {part, 0.8F, 2, 1}};
+  const Detections in{{whole_box, 0.7F, 1, 0}, {part_box, 0.8F, 2, 1}};
   EXPECT_EQ(merged(in), (Detections{in[1], in[0]}));
   MergeOptions agnostic{.class_agnostic = true};
   EXPECT_EQ(merged(in, agnostic), (Detections{in[1]}));
@@ -218,10 +218,11 @@ TEST(TileMerge, nan_and_infinity_never_pass) {
       Detection d{whole_box, 0.9F, 0, 0};
       float* const coordinates[] = {&d.box.x1, &d.box.y1, &d.box.x2, &d.box.y2};
       *coordinates[c] = bad;
-      EXPECT_EQ(merged({d, {part, 0.1F, 0, 1}}), (Detections{{part, 0.1F, 0, 1}}));
+      EXPECT_EQ(merged({d, {part_box, 0.1F, 0, 1}}), (Detections{{part_box, 0.1F, 0, 1}}));
     }
   }
-  EXPECT_EQ(merged({{whole_box, nan, 0, 0}, {part, 0.1F, 0, 1}}), (Detections{{part, 0.1F, 0, 1}}));
+  EXPECT_EQ(merged({{whole_box, nan, 0, 0}, {part_box, 0.1F, 0, 1}}),
+            (Detections{{part_box, 0.1F, 0, 1}}));
 }
 
 TEST(TileMerge, empty_boxes_stay_and_match_nothing) {
@@ -321,7 +322,7 @@ TEST(TileMerge, a_million_boxes_of_one_place_and_many_of_a_field_are_merged) {
 TEST(TileMerge, a_tracker_sees_one_object_by_ios_and_two_by_iou) {
   const auto tracks_of = [](MergeMetric metric) {
     auto tracker = ByteTrack::create({}).value();
-    const Detections in{{whole_box, 0.9F, 0, 0}, {part, 0.85F, 0, 1}};
+    const Detections in{{whole_box, 0.9F, 0, 0}, {part_box, 0.85F, 0, 1}};
     const auto found = merged(in, with(MergeStrategy::keep_best, metric));
     return tracker.update(found, std::chrono::nanoseconds(0)).value().size();
   };

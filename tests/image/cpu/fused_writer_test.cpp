@@ -21,7 +21,7 @@ namespace {
 using F = PixelFormat;
 using namespace halyard::test;
 
-constexpr PixelFormat formats[] = {F::rgb, F::bgr, F::rgba, F::bgra, F::planar_rgb};
+constexpr PixelFormat fused_formats[] = {F::rgb, F::bgr, F::rgba, F::bgra, F::planar_rgb};
 
 /// The second row of an image whose content leaves pixels free on both sides.
 Plan row_plan(ColorModel from, PixelFormat format, bool keeps_alpha, bool bgr, std::int32_t width) {
@@ -63,7 +63,8 @@ void expect_same_bytes(const Plan& plan, Random& random) {
 TEST(FusedWriter, stores_the_bytes_of_the_separate_steps) {
   for_each_target([] {
     Random random(41);
-    for (const auto& [from, format] : test::product({ColorModel::yuv, ColorModel::rgb}, formats)) {
+    for (const auto& [from, format] :
+         test::product({ColorModel::yuv, ColorModel::rgb}, fused_formats)) {
       const bool alpha = from == ColorModel::rgb && channel_map(format)->count == 4;
       for (std::int32_t width = 1; width < 200; width += width < 140 ? 1 : 13) {
         for (const bool bgr : {false, true}) {

@@ -22,7 +22,7 @@ using namespace halyard::test;
 
 constexpr std::int16_t guard_tap = -12345;
 
-std::vector<int> widths() {
+std::vector<int> group_counts() {
   std::vector<int> all;
   for (int width = 1; width <= 65; ++width)
     all.push_back(width);
@@ -128,7 +128,7 @@ TEST(VerticalKernel, blends_bytes_of_every_split_at_every_width) {
   Random random(1);
   for (const Split split : {Split::whole, Split::pairs, Split::triples, Split::quads,
                             Split::luma_first, Split::luma_last}) {
-    for (const int groups : widths()) {
+    for (const int groups : group_counts()) {
       const int taps = pick(random, 1, 6);
       expect_blend(random, split, groups, taps, false);
       expect_blend(random, split, groups, std::max(taps, 3), true);
@@ -297,7 +297,7 @@ TEST(HorizontalKernel, resamples_rows_in_every_mode_at_every_width) {
   Random random(5);
   Seen seen;
   for (const auto& [outputs, scale] :
-       test::product(widths(), {0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 4.2, 9.0, 40.0})) {
+       test::product(group_counts(), {0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 4.2, 9.0, 40.0})) {
     const int inputs = std::max(1, static_cast<int>(std::lround(outputs * scale)));
     const auto filter = static_cast<Filter>(pick(random, 0, 4));
     const bool antialias = pick(random, 0, 1) != 0;
@@ -330,7 +330,7 @@ TEST(HorizontalKernel, takes_fine_weights_from_as_few_taps_as_told) {
 
 TEST(ReadKernel, scales_samples_and_touches_nothing_beside_them) {
   Random random(8);
-  for (const int width : widths()) {
+  for (const int width : group_counts()) {
     const auto samples = static_cast<std::size_t>(width);
     const auto bytes = random_bytes(random, 2 * samples);
     for_each_target([&] {

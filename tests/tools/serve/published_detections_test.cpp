@@ -79,6 +79,7 @@ TEST_F(PublishedDetectionsTest, of_several_models_the_first_is_taken) {
 }
 
 TEST_F(PublishedDetectionsTest, a_message_that_comes_late_is_waited_for) {
+  found.emplace(PublishedDetections::open(name, 60s).value());
   send(10ms, {{1, 0}});
   EXPECT_EQ(labels_at(10ms), Labels{1});
   std::thread late([this] {

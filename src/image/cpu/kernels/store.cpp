@@ -168,17 +168,15 @@ using Halves = Shorts<RoundToF16>;
 template <class T, class At>
 HWY_INLINE void for_vectors(std::size_t width, std::size_t lanes, std::size_t channels,
                             std::byte* out, const At& at) {
-  T* to = reinterpret_cast<T*>(out);
-  if (width < lanes) {
-    HWY_ALIGN T rest[HWY_MAX_BYTES / sizeof(T) * 4];
-    at(0, rest);
-    std::memcpy(out, rest, width * channels * sizeof(T));
-    return;
-  }
-  std::size_t x = 0;
-  for (; x + lanes <= width; x += lanes)
+  HWY_ALIGN T rest[HWY_MAX_BYTES / sizeof(T) * 4];
+  const bool is_short = width < lanes;
+  T* const to = is_short ? rest : reinterpret_cast<T*>(out);
+  const std::size_t last = is_short ? 0 : width - lanes;
+  for (std::size_t start = 0; start < width; start += lanes) {
+    const std::size_t x = std::min(start, last);
     at(x, to + x * channels);
-  if (x != width) at(width - lanes, to + (width - lanes) * channels);
+  }
+  if (is_short) std::memcpy(out, rest, width * channels * sizeof(T));
 }
 
 // One function for each source and layout: with sanitizers, a single function for all of them would

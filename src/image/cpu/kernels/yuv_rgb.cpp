@@ -65,10 +65,6 @@ struct Squeeze {
   }
 };
 
-constexpr std::size_t bytes_of(Store store) {
-  return store == Store::packed3 ? 3 : store == Store::packed4 ? 4 : 1;
-}
-
 struct Constants {
   V8 y_offset, y_half, flip;
   VU16 y_scale;
@@ -223,8 +219,9 @@ HWY_INLINE void put_pixels(const Constants& c, const Luma& l, const ChromaLanes&
     put_plane<feed, streams>(c, green, out[1] + x);
     put_plane<feed, streams>(c, second, out[2] + x);
   } else {
+    constexpr std::size_t bytes = store == Store::packed3 ? 3 : 4;
     put_packed<store, streams>(c, first_leads ? first : second, green, first_leads ? second : first,
-                               out[0] + bytes_of(store) * x);
+                               out[0] + bytes * x);
   }
 }
 
@@ -252,40 +249,44 @@ HWY_INLINE void convert_at(const YuvRgbJob& job, const Constants& c, std::size_t
   }
 }
 
-template <Feed feed, Store store, bool first_leads, bool streams, std::size_t rows>
-void convert_vectors(const YuvRgbJob& job, std::size_t count) {
-  const Constants c = constants_of<feed>(job);
-  for (std::size_t x = 0; x < count * lanes8; x += lanes8)
-    convert_at<feed, store, first_leads, streams, rows>(job, c, x);
-}
-using Convert = void (*)(const YuvRgbJob& job, std::size_t count);
-
-// Converts the pixels from x on that do not fill a vector, through buffers on both sides.
-void convert_rest(const YuvRgbJob& job, std::size_t x, Convert convert) {
-  const bool has_pairs = job.feed == Feed::luma_and_pairs;
-  const std::size_t parts = job.store == Store::planes ? 3 : 1;
-  const std::size_t bytes = bytes_of(job.store);
+// Converts the pixels that do not fill a vector, through buffers on both sides.
+template <Feed feed, Store store, bool first_leads, std::size_t rows>
+HWY_NOINLINE void convert_rest(const YuvRgbJob& job, const Constants& c, std::size_t x) {
+  constexpr std::size_t parts = store == Store::planes ? 3 : 1;
+  constexpr std::size_t bytes = store == Store::packed3 ? 3 : store == Store::packed4 ? 4 : 1;
   const std::size_t count = std::min(static_cast<std::size_t>(job.width) - x, lanes8);
   const std::size_t even = (count + 1) / 2 * 2;  // the last pair is whole
-  const auto rows = static_cast<std::size_t>(job.rows);
-  HWY_ALIGN std::uint8_t luma[2][2 * lanes8] = {};
+  HWY_ALIGN std::uint8_t luma[rows][2 * lanes8] = {};
   HWY_ALIGN std::uint8_t pairs[lanes8] = {};
-  HWY_ALIGN std::uint8_t out[2][3][4 * lanes8];
+  HWY_ALIGN std::uint8_t out[rows][parts][4 * lanes8];
   YuvRgbJob rest = job;
   for (std::size_t r = 0; r < rows; ++r) {
-    if (has_pairs) std::memcpy(luma[r], job.luma[r] + x, count);
-    if (!has_pairs) std::memcpy(luma[r], job.luma[r] + 2 * x, 2 * even);
+    if (feed == Feed::luma_and_pairs) std::memcpy(luma[r], job.luma[r] + x, count);
+    if (feed != Feed::luma_and_pairs) std::memcpy(luma[r], job.luma[r] + 2 * x, 2 * even);
     rest.luma[r] = luma[r];
     for (std::size_t k = 0; k < parts; ++k)
       rest.out[r][k] = out[r][k];
   }
-  if (has_pairs && job.store != Store::grey) std::memcpy(pairs, job.pairs + x, even);
+  if (feed == Feed::luma_and_pairs && store != Store::grey) std::memcpy(pairs, job.pairs + x, even);
   rest.pairs = pairs;
-  convert(rest, 1);
+  convert_at<feed, store, first_leads, false, rows>(rest, c, 0);
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t k = 0; k < parts; ++k)
       std::memcpy(job.out[r][k] + bytes * x, out[r][k], bytes * count);
   }
+}
+
+template <Feed feed, Store store, bool first_leads, bool streams, std::size_t rows>
+void convert(const YuvRgbJob& job) {
+  const Constants c = constants_of<feed>(job);
+  const auto width = static_cast<std::size_t>(job.width);
+  // packed3 also writes the bytes of a twelfth more pixels.
+  constexpr std::size_t whole = store == Store::packed3 ? lanes8 + (lanes8 + 11) / 12 : lanes8;
+  std::size_t x = 0;
+  for (; x + whole <= width; x += lanes8)
+    convert_at<feed, store, first_leads, streams, rows>(job, c, x);
+  for (; x < width; x += lanes8)
+    convert_rest<feed, store, first_leads, rows>(job, c, x);
 }
 
 bool can_stream(const YuvRgbJob& job) {
@@ -297,33 +298,25 @@ bool can_stream(const YuvRgbJob& job) {
 }
 
 template <Feed feed, Store store, bool first_leads, std::size_t rows>
-void convert(const YuvRgbJob& job) {
-  // packed3 also writes the bytes of a twelfth more pixels.
-  constexpr std::size_t whole = store == Store::packed3 ? lanes8 + (lanes8 + 11) / 12 : lanes8;
-  constexpr Convert plain = convert_vectors<feed, store, first_leads, false, rows>;
-  Convert vectors = plain;
+void convert_streaming(const YuvRgbJob& job) {
   if constexpr (store != Store::packed3) {
-    if (can_stream(job)) vectors = convert_vectors<feed, store, first_leads, true, rows>;
+    if (can_stream(job)) return convert<feed, store, first_leads, true, rows>(job);
   }
-  const auto width = static_cast<std::size_t>(job.width);
-  const std::size_t count = width < whole ? 0 : (width - whole) / lanes8 + 1;
-  vectors(job, count);
-  for (std::size_t x = count * lanes8; x < width; x += lanes8)
-    convert_rest(job, x, plain);
+  convert<feed, store, first_leads, false, rows>(job);
 }
 
 template <Feed feed, std::size_t rows>
 void convert_fed(const YuvRgbJob& job) {
   switch (job.store) {
     case Store::grey:
-      return convert<feed, Store::grey, false, 1>(job);
+      return convert_streaming<feed, Store::grey, false, 1>(job);
     case Store::packed3:
-      return convert<feed, Store::packed3, true, rows>(job);  // Squeeze has the order
+      return convert_streaming<feed, Store::packed3, true, rows>(job);  // Squeeze has the order
     case Store::packed4:
-      return job.first_leads ? convert<feed, Store::packed4, true, rows>(job)
-                             : convert<feed, Store::packed4, false, rows>(job);
+      return job.first_leads ? convert_streaming<feed, Store::packed4, true, rows>(job)
+                             : convert_streaming<feed, Store::packed4, false, rows>(job);
     case Store::planes:
-      return convert<feed, Store::planes, false, rows>(job);
+      return convert_streaming<feed, Store::planes, false, rows>(job);
   }
 }
 

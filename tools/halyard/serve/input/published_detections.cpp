@@ -7,23 +7,22 @@
 namespace halyard::tool {
 namespace {
 
-/// A frame is sent just before its detections.
-constexpr std::chrono::milliseconds patience(50);
 constexpr std::size_t max_waiting = 64;
 
 }  // namespace
 
-Result<PublishedDetections> PublishedDetections::open(const std::string& name) {
+Result<PublishedDetections> PublishedDetections::open(const std::string& name,
+                                                      std::chrono::milliseconds patience) {
   TopicConfig config;
   config.role = TopicRole::subscriber;
   HALYARD_TRY(auto topic, Topic<DetectionMessage>::create(name + "/detections", config));
-  return PublishedDetections(std::move(topic));
+  return PublishedDetections(std::move(topic), patience);
 }
 
 const PublishedScene& PublishedDetections::find(std::chrono::nanoseconds time, Size size,
                                                 float score) {
   using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + patience;
+  const auto end = Clock::now() + patience_;
   scene_.detections.clear();
   scene_.tracks.clear();
   for (;;) {

@@ -24,20 +24,24 @@ struct PublishedScene {
 /// Reads NAME/detections, as topic_stage() writes it beside the frames of NAME. Thread-bound.
 class PublishedDetections {
  public:
+  /// `patience`: how long find() waits, because a frame is sent just before its detections.
   /// Errors: those of Topic::create().
-  static Result<PublishedDetections> open(const std::string& name);
+  static Result<PublishedDetections> open(
+      const std::string& name, std::chrono::milliseconds patience = std::chrono::milliseconds(50));
 
   /// What the publisher's first model found in the frame of that time and size, with at least this
-  /// score; empty if nothing is known. Waits up to 50 ms for it if there was a message before.
+  /// score; empty if nothing is known. Waits for it if there was a message before.
   const PublishedScene& find(std::chrono::nanoseconds time, Size size, float score);
 
  private:
-  explicit PublishedDetections(Topic<DetectionMessage> topic) : topic_(std::move(topic)) {}
+  PublishedDetections(Topic<DetectionMessage> topic, std::chrono::milliseconds patience)
+      : topic_(std::move(topic)), patience_(patience) {}
   void receive();
   bool take(std::uint64_t time_ns);
   void fill(Size size, float score);
 
   Topic<DetectionMessage> topic_;
+  std::chrono::milliseconds patience_;
   std::deque<DetectionMessage> recent_;  ///< not asked for yet
   DetectionMessage found_;
   PublishedScene scene_;
