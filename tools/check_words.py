@@ -4,6 +4,7 @@ name has one meaning."""
 import functools
 import re
 from collections import defaultdict
+from typing import NamedTuple
 
 from check_folders import name_of, quiet, statements
 
@@ -69,6 +70,9 @@ TYPE = re.compile(r"^(?:struct|class|enum class|enum) (?:HALYARD_\w+ )?(?!HALYAR
 VARIABLE = re.compile(r"^(?!(?:struct|class|enum|union|namespace|using|typedef|template|extern|"
                       r"return|friend|concept|requires)\b)\w[^;(){}=]*?[\s*&>](?!operator)(\w+)"
                       r"(?:\[[^\]]*\])*\s*(?:\{|=|;)", re.M)
+# constexpr std::chrono::seconds first_time(1), second_time(2);
+IN_BRACKETS = re.compile(r"^(?:inline |static )?const(?:expr)? [\w:<>]+ "
+                         r"(\w+\([^()&*;]+\)(?:, \w+\([^()&*;]+\))*);", re.M)
 ALIAS = re.compile(r"^(?:using|namespace) (\w+) = ([^;]*);", re.M)
 # A function that Python calls; one of several with its name would have to be chosen.
 BOUND = re.compile(r"[(,] ?&(\w+)[,)]")
@@ -88,57 +92,65 @@ def parameters_of(head, name):
     return re.sub(r"(\w)\s*[\w]*(?=[,)=])", r"\1", inside)
 
 
+class Names(NamedTuple):
+    """What a file calls things at namespace level."""
+    types: list
+    variables: list
+    functions: list  # (name, head, is defined)
+    inside: set  # functions of anonymous namespaces
+    outside: set  # other functions, also declared ones
+    aliases: list
+    bound: list  # see BOUND
+
+
 def functions_of(text):
-    """(name, head, kind) of a file's functions that are no members."""
-    for _, head, kind, free in statements(text):
-        name = name_of(head) if free else None
-        if name and "::" not in name:
-            yield name, head, kind
+    """(name, head, is defined) of a file's functions that are no members."""
+    named = [(name_of(head), head, kind == "{") for _, head, kind, free in statements(text) if free]
+    return [each for each in named if each[0] and "::" not in each[0]]
 
 
-def names_of(text, is_library):
-    """Yields the names of a file's types, variables and functions."""
-    code = re.sub(r"//[^\n]*", "", text)
-    yield from TYPE.findall(code)
-    if not ALONE.search(text):
-        yield from VARIABLE.findall(quiet(text))
-    for name, head, kind in functions_of(text):
-        if kind == "{" and name not in OVERLOADS:
-            yield name if is_library else f"{name}{parameters_of(head, name)}"
+@functools.cache  # most seeded breaches leave most texts as they are
+def names_in(text):
+    types = TYPE.findall(re.sub(r"//[^\n]*", "", text))
+    if ALONE.search(text):
+        return Names(types, [], functions_of(text), set(), set(), [], [])
+    variables = VARIABLE.findall(quiet(text))
+    for several in IN_BRACKETS.findall(quiet(text)):
+        variables += re.findall(r"(\w+)\(", several)
+    return Names(types, variables, functions_of(text),
+                 {name for name, _, is_defined in functions_of("\n".join(ANONYMOUS.findall(text)))
+                  if is_defined},
+                 {name for name, _, _ in functions_of(ANONYMOUS.sub("", text))},
+                 ALIAS.findall(text), BOUND.findall(quiet(text)))
 
 
 def rule_names(tree):
     """Types, variables and functions of files that are compiled together have different names."""
-    public = set()
-    for path, text in tree.public_headers():
-        code = re.sub(r"//[^\n]*", "", text)
-        public |= set(TYPE.findall(code))
+    public = {name for _, text in tree.public_headers() for name in names_in(text).types}
     places = defaultdict(lambda: defaultdict(set))
     aliases = defaultdict(lambda: defaultdict(set))
-    bound = set()
-    hiding = defaultdict(dict)
-    hidden = defaultdict(set)
+    hiding, hidden, bound = defaultdict(dict), defaultdict(set), set()
     for path, text in tree.files("src/", "tests/", "tools/halyard/", "python/src/",
                                  suffixes={".cpp", ".h"}):
-        group = TOGETHER.match(path)
-        is_library = path.startswith("src/")
-        for name in TYPE.findall(re.sub(r"//[^\n]*", "", text)) if is_library else ():
-            if name in public:
-                tree.breach("names", path, 1, f"{name} is the name of a public type")
-        if group and (is_library or not APART.search(path)):
-            if group.group(1) == "python/src":
-                bound |= set(BOUND.findall(quiet(text)))
-            for name in names_of(text, is_library):
-                places[group.group(1)][name].add(path)
-            if not path.endswith("-inl.h") and not ALONE.search(text):
-                for name, meaning in ALIAS.findall(text):
-                    aliases[group.group(1), name][meaning].add(path)
-            if path.endswith((".cpp", ".h")) and not ALONE.search(text):
-                hiding[group.group(1)] |= {
-                    name: path for name, _, kind in
-                    functions_of("\n".join(ANONYMOUS.findall(text))) if kind == "{"}
-                hidden[group.group(1)] |= {
-                    name for name, _, _ in functions_of(ANONYMOUS.sub("", text))}
+        found, is_library = names_in(text), path.startswith("src/")
+        for name in () if path.startswith("tests/") else public.intersection(found.types):
+            tree.breach("names", path, 1, f"{name} is the name of a public type")
+        together = TOGETHER.match(path)
+        if not together or (APART.search(path) and not is_library):
+            continue
+        group = together.group(1)
+        for name in found.types + found.variables:
+            places[group][name].add(path)
+        for name, head, is_defined in found.functions:
+            if is_defined and name not in OVERLOADS:
+                parameters = "" if is_library else parameters_of(head, name)
+                places[group][name + parameters].add(path)
+        for name, meaning in () if path.endswith("-inl.h") else found.aliases:
+            aliases[group, name][meaning].add(path)
+        if path.endswith((".cpp", ".h")):
+            hiding[group] |= dict.fromkeys(found.inside, path)
+            hidden[group] |= found.outside
+        bound |= set(found.bound) if group == "python/src" else set()
     # Functions may share a name, but not with a variable or a type.
     for group, names in places.items():
         for name in [name for name in names if "(" in name]:

@@ -369,7 +369,8 @@ class Seeded(unittest.TestCase):
 
     # names
     def test_a_private_type_with_the_name_of_a_public_one(self):
-        self.expect_source("names", HEAD + "struct Tensor final {\n};\n", "src/track/seeded.cpp")
+        for path in ("src/track/seeded.cpp", "tools/halyard/seeded.cpp"):
+            self.expect_source("names", HEAD + "struct Tensor final {\n};\n", path)
 
     def test_a_function_that_two_files_of_a_layer_define(self):
         text = HEAD + "namespace halyard {\nint hoist(int a) {\n  return a;\n}\n}\n"
@@ -395,9 +396,11 @@ class Seeded(unittest.TestCase):
                            "tests/track/third_test.cpp", "hoist")
 
     def test_a_variable_that_two_files_of_a_layer_define(self):
-        text = HEAD + "namespace {\nPyType_Slot sails[] = {{1, nullptr}};\n}\n"
-        self.write("python/src/first.cpp", text)
-        self.expect_source("names", text, "python/src/second.cpp", "sails is in")
+        for text in ("PyType_Slot sails[] = {{1, nullptr}};", "constexpr Seconds b(1), sails(2);"):
+            text = HEAD + "namespace {\n" + text + "\n}\n"
+            self.write("python/src/first.cpp", text)
+            self.write("python/src/second.cpp", "")
+            self.expect_source("names", text, "python/src/second.cpp", "sails is in")
 
     def test_two_types_with_one_name_in_a_layer(self):
         text = HEAD + "namespace {\nusing Sails = std::vector<int>;\n}\n"

@@ -22,9 +22,9 @@ namespace halyard::python {
 namespace {
 
 // Float32 rows of 4 (boxes) or 2 (points), from anything that NumPy converts to an array.
-class Rows {
+class PointRows {
  public:
-  Rows(nb::handle object, std::size_t width, const char* argument) {
+  PointRows(nb::handle object, std::size_t width, const char* argument) {
     // NumPy trusts a buffer's description, so it is checked first.
     view_.open(object, argument, ArrayUse::read);
     const nb::module_ numpy = nb::module_::import_("numpy");
@@ -48,7 +48,7 @@ class Rows {
 
 // A new array of the shape of `given`, filled by map(from, to), `width` numbers at a time.
 template <class F>
-nb::object map_rows(const Rows& given, std::size_t width, F&& map) {
+nb::object map_rows(const PointRows& given, std::size_t width, F&& map) {
   void* data = nullptr;
   nb::object made = new_array(ArrayType::f32, given.shape(), &data);
   const std::span<const float> from = given.values();
@@ -60,7 +60,7 @@ nb::object map_rows(const Rows& given, std::size_t width, F&& map) {
 
 template <class F>
 nb::object map_boxes(nb::handle object, F&& map) {
-  return map_rows(Rows(object, 4, "boxes"), 4, [&](const float* p, float* to) {
+  return map_rows(PointRows(object, 4, "boxes"), 4, [&](const float* p, float* to) {
     const Box box = map(Box{p[0], p[1], p[2], p[3]});
     const std::array<float, 4> values{box.x1, box.y1, box.x2, box.y2};
     std::copy(values.begin(), values.end(), to);
@@ -69,7 +69,7 @@ nb::object map_boxes(nb::handle object, F&& map) {
 
 template <class F>
 nb::object map_points(nb::handle object, F&& map) {
-  return map_rows(Rows(object, 2, "points"), 2, [&](const float* p, float* to) {
+  return map_rows(PointRows(object, 2, "points"), 2, [&](const float* p, float* to) {
     const Point point = map(Point{p[0], p[1]});
     to[0] = point.x;
     to[1] = point.y;

@@ -37,9 +37,9 @@ constexpr std::size_t max_detections = std::size_t{1} << 24;
 
 // Numbers of an array, or of an object that NumPy converts, with `axes` axes. Python code may run
 // while this is made, but not later.
-class View {
+class ResultView {
  public:
-  View(nb::handle value, const char* argument, std::size_t axes) {
+  ResultView(nb::handle value, const char* argument, std::size_t axes) {
     if (!array_.open(value, argument, ArrayUse::read))
       open_or_raise(as_array(value, argument, nullptr), argument);
     if (dtype() == DType::f16) {
@@ -105,12 +105,13 @@ Read<To> integer_reader(std::optional<DType> dtype) {
   }
 }
 
-[[noreturn]] void raise_wrong_dtype(const char* argument, const View& view, const char* wanted) {
+[[noreturn]] void raise_wrong_dtype(const char* argument, const ResultView& view,
+                                    const char* wanted) {
   const char* order = view.is_swapped() ? ", in this machine's byte order" : "";
   raise_type(argument, std::string("elements must be ") + wanted + order);
 }
 
-Read<float> float_reader(const View& view, const char* argument) {
+Read<float> float_reader(const ResultView& view, const char* argument) {
   if (view.dtype() == DType::f32) return read_as<float, float>;
   if (view.dtype() == DType::f64) return read_as<double, float>;
   if (const auto reader = integer_reader<float>(view.dtype())) return reader;
@@ -118,7 +119,7 @@ Read<float> float_reader(const View& view, const char* argument) {
 }
 
 // The reader wraps values above 2^63 to negative numbers, which are refused.
-Read<std::int64_t> label_reader(const View& view, const char* argument) {
+Read<std::int64_t> label_reader(const ResultView& view, const char* argument) {
   if (const auto reader = integer_reader<std::int64_t>(view.dtype())) return reader;
   if (view.size(0) == 0) return read_as<std::int64_t, std::int64_t>;
   raise_wrong_dtype(argument, view, "integers");
@@ -132,7 +133,7 @@ Read<std::int64_t> label_reader(const View& view, const char* argument) {
 }
 
 void read_boxes(nb::handle boxes, const char* argument, std::vector<Detection>& out) {
-  const View box(boxes, argument, 2);
+  const ResultView box(boxes, argument, 2);
   const auto read = float_reader(box, argument);
   const std::size_t rows = box.size(0);
   if (box.size(1) != 4 && (rows != 0 || box.size(1) != 0))
@@ -153,7 +154,7 @@ void read_boxes(nb::handle boxes, const char* argument, std::vector<Detection>& 
 }
 
 void read_scores(nb::handle scores, const DetectionNames& names, std::vector<Detection>& out) {
-  const View score(scores, names.scores, 1);
+  const ResultView score(scores, names.scores, 1);
   const auto read = float_reader(score, names.scores);
   if (score.size(0) != out.size())
     raise_length(names.scores, score.size(0), names.boxes, out.size());
@@ -162,7 +163,7 @@ void read_scores(nb::handle scores, const DetectionNames& names, std::vector<Det
 }
 
 void read_labels(nb::handle classes, const DetectionNames& names, std::vector<Detection>& out) {
-  const View label(classes, names.classes, 1);
+  const ResultView label(classes, names.classes, 1);
   const auto read = label_reader(label, names.classes);
   if (label.size(0) != out.size())
     raise_length(names.classes, label.size(0), names.boxes, out.size());

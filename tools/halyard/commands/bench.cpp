@@ -25,7 +25,7 @@ struct BenchOptions {
   std::vector<std::string> inputs;
   std::vector<std::string> engines;
   DetectorOptions detector;
-  PresetOptions preset;
+  PresetArguments preset;
   BenchSettings settings;
   std::string compare;
   std::string python = "python3";

@@ -24,7 +24,7 @@ namespace {
 struct RunOptions {
   ReadingOptions reading;
   DetectorOptions detector;
-  PresetOptions preset;
+  PresetArguments preset;
   bool is_tracking = false;
   ByteTrackOptions tracking;
   std::string out;

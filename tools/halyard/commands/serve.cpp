@@ -23,7 +23,7 @@ namespace {
 struct ServeOptions {
   ReadingOptions reading;
   DetectorOptions detector;
-  PresetOptions preset;
+  PresetArguments preset;
   bool is_tracking = false;
   bool is_once = false;
   ByteTrackOptions tracking;

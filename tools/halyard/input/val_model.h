@@ -14,8 +14,8 @@ namespace halyard::tool {
 
 struct ModelRun {
   DetectorOptions detector;
-  PresetOptions preset;  ///< overrides `detector`
-  std::string images;    ///< folder of the images
+  PresetArguments preset;  ///< overrides `detector`
+  std::string images;      ///< folder of the images
   bool is_quiet = false;
 };
 

@@ -21,7 +21,7 @@ std::optional<MaskRule> parse_mask_rule(std::string_view text) {
 
 }  // namespace
 
-void add_preset_options(CommandSpec& spec, PresetOptions& preset, const char* usual) {
+void add_preset_options(CommandSpec& spec, PresetArguments& preset, const char* usual) {
   spec.choice("--preset", preset.preset, &Preset::named, {"ultralytics-val", "ultralytics", "hal"},
               "Whose rules make the network's input and choose among its boxes: ultralytics-val, "
               "ultralytics, hal; default: " +
@@ -38,7 +38,7 @@ void add_preset_options(CommandSpec& spec, PresetOptions& preset, const char* us
               "Rule of the masks: logits, ultralytics, ultralytics-quick");
 }
 
-void apply(const PresetOptions& preset, DetectorOptions& options) {
+void apply(const PresetArguments& preset, DetectorOptions& options) {
   if (preset.preset) {
     options.preset = *preset.preset;
     options.mask_rule = preset.preset->mask_rule;

@@ -11,7 +11,7 @@ namespace halyard::tool {
 
 struct CommandSpec;
 
-struct PresetOptions {
+struct PresetArguments {
   std::optional<Preset> preset = {};  ///< unset: that of DetectorOptions
   // Overrides of the preset.
   std::optional<float> score;
@@ -21,9 +21,9 @@ struct PresetOptions {
 };
 
 /// Adds --preset, --score, --iou, --letterbox, --mask-rule. `usual`: the default without --preset.
-void add_preset_options(CommandSpec& spec, PresetOptions& preset, const char* usual);
+void add_preset_options(CommandSpec& spec, PresetArguments& preset, const char* usual);
 
 /// Sets preset and mask_rule; without a preset only the overrides.
-void apply(const PresetOptions& preset, DetectorOptions& options);
+void apply(const PresetArguments& preset, DetectorOptions& options);
 
 }  // namespace halyard::tool

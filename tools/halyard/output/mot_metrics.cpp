@@ -46,21 +46,21 @@ class Ids {
   std::vector<std::uint64_t> counts_;
 };
 
-struct Overlap {
+struct MotOverlap {
   std::uint32_t row, column;  ///< indices into the frame's ids
   double iou;                 ///< above 0
 };
 
-struct Frame {
+struct MotFrame {
   std::vector<std::uint32_t> truth, result;  ///< ids
-  std::vector<Overlap> overlaps;             ///< by row, then column
+  std::vector<MotOverlap> overlaps;          ///< by row, then column
 };
 
 /// An id of the truth and one of the result, over the whole sequence.
 using IdPair = std::pair<std::uint32_t, std::uint32_t>;
 
 struct Sequence {
-  std::vector<Frame> frames;
+  std::vector<MotFrame> frames;
   Ids truth, result;
   std::uint64_t truth_boxes = 0, result_boxes = 0;
 };
@@ -75,7 +75,7 @@ Error too_many(const char* what, std::uint64_t seen, std::uint64_t maximum) {
 
 /// Adds the overlapping pairs of a frame. Returns false if there are more than `room`.
 bool add_overlaps(const std::vector<MotBox>& rows, const std::vector<MotBox>& columns,
-                  std::size_t room, std::vector<Overlap>& out) {
+                  std::size_t room, std::vector<MotOverlap>& out) {
   for (std::uint32_t r = 0; r < rows.size(); ++r) {
     for (std::uint32_t c = 0; c < columns.size(); ++c) {
       const double overlap = iou(region(rows[r]), region(columns[c]));
@@ -101,7 +101,7 @@ Result<Sequence> sequence_of(const MotFrames& truth, const MotFrames& result) {
       indices.insert(index);
   std::size_t room = max_overlaps;
   for (const std::size_t index : indices) {
-    Frame& frame = out.frames.emplace_back();
+    MotFrame& frame = out.frames.emplace_back();
     const auto& rows = boxes_of(truth, index);
     const auto& columns = boxes_of(result, index);
     for (const MotBox& box : rows)
@@ -121,15 +121,16 @@ Result<Sequence> sequence_of(const MotFrames& truth, const MotFrames& result) {
 /// The pairs of a frame with the max total worth. A pair with `worth(overlap)` <= 0 is not a
 /// candidate.
 template <class Worth>
-Result<std::vector<Overlap>> best_pairs(Assignment& assignment, const Frame& frame, Worth worth) {
+Result<std::vector<MotOverlap>> best_pairs(Assignment& assignment, const MotFrame& frame,
+                                           Worth worth) {
   std::vector<AssignmentPair> pairs;
-  for (const Overlap& o : frame.overlaps) {
+  for (const MotOverlap& o : frame.overlaps) {
     if (const double w = worth(o); w > 0) pairs.push_back({o.row, o.column, -w});
   }
   HALYARD_TRY(const auto chosen,
               assignment.cheapest(pairs, frame.truth.size(), frame.result.size(), 0));
-  std::vector<Overlap> out;
-  for (const Overlap& o : frame.overlaps) {
+  std::vector<MotOverlap> out;
+  for (const MotOverlap& o : frame.overlaps) {
     if (chosen[o.row] == static_cast<std::int32_t>(o.column)) out.push_back(o);
   }
   return out;
@@ -139,13 +140,13 @@ Result<std::vector<Overlap>> best_pairs(Assignment& assignment, const Frame& fra
 /// matching prefers pairs that also suit association.
 std::map<IdPair, double> alignment_of(const Sequence& sequence) {
   std::map<IdPair, double> agreed;
-  for (const Frame& frame : sequence.frames) {
+  for (const MotFrame& frame : sequence.frames) {
     std::vector<double> of_row(frame.truth.size()), of_column(frame.result.size());
-    for (const Overlap& o : frame.overlaps) {
+    for (const MotOverlap& o : frame.overlaps) {
       of_row[o.row] += o.iou;
       of_column[o.column] += o.iou;
     }
-    for (const Overlap& o : frame.overlaps) {
+    for (const MotOverlap& o : frame.overlaps) {
       agreed[{frame.truth[o.row], frame.result[o.column]}] +=
           o.iou / (of_row[o.row] + of_column[o.column] - o.iou);
     }
@@ -160,11 +161,11 @@ Status add_hota(const Sequence& sequence, MotScores& scores) {
   std::map<IdPair, std::array<double, alphas>> matches;
   std::array<double, alphas> count{}, iou_sum{};
   Assignment assignment;
-  for (const Frame& frame : sequence.frames) {
-    HALYARD_TRY(const auto chosen, best_pairs(assignment, frame, [&](const Overlap& o) {
+  for (const MotFrame& frame : sequence.frames) {
+    HALYARD_TRY(const auto chosen, best_pairs(assignment, frame, [&](const MotOverlap& o) {
                   return o.iou * alignment.at({frame.truth[o.row], frame.result[o.column]});
                 }));
-    for (const Overlap& o : chosen) {
+    for (const MotOverlap& o : chosen) {
       auto& own = matches[{frame.truth[o.row], frame.result[o.column]}];
       for (std::size_t a = 0; a < alphas && o.iou >= alpha_of(a) - epsilon; ++a) {
         ++own[a];
@@ -195,15 +196,15 @@ Status add_clear(const Sequence& sequence, MotScores& scores) {
   std::vector<std::uint32_t> before(sequence.truth.size(), nobody);  // in the previous frame
   double iou_sum = 0;
   Assignment assignment;
-  for (const Frame& frame : sequence.frames) {
+  for (const MotFrame& frame : sequence.frames) {
     if (frame.truth.empty() || frame.result.empty()) continue;
-    HALYARD_TRY(const auto chosen, best_pairs(assignment, frame, [&](const Overlap& o) {
+    HALYARD_TRY(const auto chosen, best_pairs(assignment, frame, [&](const MotOverlap& o) {
                   if (o.iou < match_limit - epsilon) return 0.0;
                   const bool is_kept = before[frame.truth[o.row]] == frame.result[o.column];
                   return (is_kept ? 1000 : 0) + o.iou;
                 }));
     std::fill(before.begin(), before.end(), nobody);
-    for (const Overlap& o : chosen) {
+    for (const MotOverlap& o : chosen) {
       const std::uint32_t id = frame.truth[o.row];
       const std::uint32_t found = frame.result[o.column];
       if (last[id] != nobody && last[id] != found) ++scores.switches;
@@ -222,8 +223,8 @@ Status add_clear(const Sequence& sequence, MotScores& scores) {
 
 Status add_identity(const Sequence& sequence, MotScores& scores) {
   std::map<IdPair, double> together;  // count of frames in which two ids match
-  for (const Frame& frame : sequence.frames) {
-    for (const Overlap& o : frame.overlaps) {
+  for (const MotFrame& frame : sequence.frames) {
+    for (const MotOverlap& o : frame.overlaps) {
       if (o.iou >= match_limit) ++together[{frame.truth[o.row], frame.result[o.column]}];
     }
   }

@@ -12,7 +12,7 @@
 namespace halyard::tool {
 namespace {
 
-constexpr std::chrono::seconds interval(1), asked_time(10);
+constexpr std::chrono::seconds interval(1), page_asked_time(10);
 
 }  // namespace
 
@@ -61,7 +61,7 @@ void PoolWatch::run() {
     if (seen) before = seen->topics;
     last_ = seen ? *std::move(seen) : Look();
     changed_.wait_for(lock, interval, [this] { return is_stopping_; });
-    changed_.wait(lock, [this] { return is_stopping_ || asked_ + asked_time > Clock::now(); });
+    changed_.wait(lock, [this] { return is_stopping_ || asked_ + page_asked_time > Clock::now(); });
   }
 }
 
