@@ -39,11 +39,8 @@ WORDY = {".cpp", ".h", ".c", ".py", ".pyi", ".md", ".cmake", ".sh", ".txt"}
 
 # Functions that several files of a layer define for different types or builds.
 OVERLOADS = {
-    "to_string", "to_text", "to_c", "describe", "check_metadata", "place_of", "disagreement",
-    # only one of the two files is built
-    "video_source", "load", "describe_runtime",
-    # members of a table, one per file format
-    "decode", "parse",
+    "to_string", "to_text", "check_metadata", "place_of", "disagreement",
+    "video_source",  # only one of the two files is built
 }
 
 

@@ -35,7 +35,7 @@ struct PyCodec {
   PyMutex mutex;                 ///< of all but cancel() and the counts
 };
 using PyVideoDecoder = PyCodec<VideoDecoder>;
-using PyEncoder = PyCodec<VideoEncoder>;
+using PyVideoEncoder = PyCodec<VideoEncoder>;
 
 template <class Codec>
 std::shared_ptr<Codec> opened_codec(const PyCodec<Codec>& self) {
@@ -159,7 +159,7 @@ nb::object decoded_format(PyVideoDecoder& self) {
   return out;
 }
 
-void open_encoder(PyEncoder* self, const nb::dict& given) {
+void open_encoder(PyVideoEncoder* self, const nb::dict& given) {
   VideoEncoderOptions options;
   options.codec = word_from<VideoCodec>(given["codec"], "codec", "codec");
   options.path = given["path"].is_none() ? std::string() : path_from(given["path"], "path");
@@ -176,19 +176,19 @@ void open_encoder(PyEncoder* self, const nb::dict& given) {
   options.images = count_at(given, "images");
   options.packets = count_at(given, "packets");
   VideoEncoder encoder = take(released([&] { return VideoEncoder::open(options); }));
-  new (self) PyEncoder();
+  new (self) PyVideoEncoder();
   self->codec = std::make_shared<VideoEncoder>(std::move(encoder));
 }
 
-nb::object lent_image(PyEncoder& self, double timeout_s) {
+nb::object lent_image(PyVideoEncoder& self, double timeout_s) {
   const auto encoder = opened_codec(self);
   auto image = wait_in_slices(self.mutex, timeout_s,
                               [&](milliseconds timeout) { return encoder->image(timeout); });
   return image ? tensor_result(*std::move(image)) : nb::none();
 }
 
-bool encode_image(PyEncoder& self, nb::handle image, std::int64_t timestamp_ns, bool is_key_frame,
-                  double timeout_s) {
+bool encode_image(PyVideoEncoder& self, nb::handle image, std::int64_t timestamp_ns,
+                  bool is_key_frame, double timeout_s) {
   const auto encoder = opened_codec(self);
   const Tensor tensor = tensor_object(image, "image").value;
   return wait_in_slices(self.mutex, timeout_s, [&](milliseconds timeout) {
@@ -197,7 +197,7 @@ bool encode_image(PyEncoder& self, nb::handle image, std::int64_t timestamp_ns, 
 }
 
 // The packet's bytes are copied, so that its buffer returns to the driver.
-nb::object next_packet(PyEncoder& self, double timeout_s) {
+nb::object next_packet(PyVideoEncoder& self, double timeout_s) {
   const auto encoder = opened_codec(self);
   const auto packet = wait_in_slices(self.mutex, timeout_s,
                                      [&](milliseconds timeout) { return encoder->next(timeout); });
@@ -258,21 +258,22 @@ void bind_video_encoder(nb::module_& m) {
       .def("next", &next_packet, nb::arg("timeout"),
            nb::sig("def next(self, timeout: float) -> tuple[bytes, int, bool] | None"))
       .def(
-          "stride_bytes", [](PyEncoder& self) { return opened_codec(self)->stride_bytes(); },
+          "stride_bytes", [](PyVideoEncoder& self) { return opened_codec(self)->stride_bytes(); },
           nb::sig("def stride_bytes(self) -> int"))
       .def(
-          "memory", [](PyEncoder& self) { return str_of(to_string(opened_codec(self)->memory())); },
+          "memory",
+          [](PyVideoEncoder& self) { return str_of(to_string(opened_codec(self)->memory())); },
           nb::sig("def memory(self) -> str"))
       .def(
           "controls",
-          [](PyEncoder& self) {
+          [](PyVideoEncoder& self) {
             const auto encoder = opened_codec(self);
             return controls_result(take(released([&] { return encoder->controls(); })));
           },
           nb::sig("def controls(self) -> list[dict[str, Any]]"))
       .def(
           "set_control",
-          [](PyEncoder& self, nb::handle name, nb::handle value) {
+          [](PyVideoEncoder& self, nb::handle name, nb::handle value) {
             const auto encoder = opened_codec(self);
             set_named_control(*encoder, name, value);
           },

@@ -147,11 +147,6 @@ constexpr const char* cuda_map_doc =
     "a copy. While it or an array of it lives, the CPU cannot map a pixel buffer. CUDA's work on\n"
     "the elements must be in the map's stream, or be done, before the last of them is deleted.";
 
-PyType_Slot cuda_map_slots[] = {
-    {Py_tp_new, reinterpret_cast<void*>(&refuse_new)},
-    {0, nullptr},
-};
-
 using CudaMapClass = nb::class_<PyCudaMap>;
 
 void add_life(CudaMapClass& cls) {
@@ -220,7 +215,7 @@ void add_cuda_map(TensorClass& cls) {
 }
 
 void bind_cuda_map(nb::module_& m) {
-  CudaMapClass cls(m, "CudaMap", nb::type_slots(cuda_map_slots), cuda_map_doc);
+  CudaMapClass cls(m, "CudaMap", nb::type_slots(made_by_calls), cuda_map_doc);
   add_life(cls);
   add_exports(cls);
 }

@@ -5,6 +5,7 @@
 // Codes of luma and chroma: sums of two values fit unsigned 16 bits, sums of four 32 bits.
 #include "image/cpu/kernels/store.h"
 
+#include <algorithm>
 #include <cstring>
 
 // Enables the portable target. GCC before 12.3 gets its high halves of products wrong; this file
