@@ -64,7 +64,8 @@ struct ThreadLog {
   RankedForkMutex<LockRank::trace_log> mutex;
   std::string name;
   int id = 0;
-  std::uint32_t session = 0;
+  std::uint32_t session = 0;  // of the events below
+  std::uint32_t written = 0;  // the last session that stop() wrote; events that come late are lost
   std::size_t dropped = 0;
   std::vector<Event> events;
   std::vector<Arg> args;  // in the order added; those of one event need not be adjacent
@@ -119,6 +120,7 @@ std::int64_t now_ns() {
 
 // Appends an event to the running session. The caller holds the log's mutex.
 bool append(ThreadLog& log, std::uint32_t session, const Event& event) {
+  if (log.written == session) return false;  // stop() came between is_active() and here
   if (log.session != session) {
     log.session = session;
     log.events.clear();
@@ -212,7 +214,9 @@ std::string collect(Recorder& r, std::uint32_t session) {
   std::size_t dropped = 0;
   for (const auto& log : r.logs) {
     const RankedForkLock lock(log->mutex);
-    if (!lock || log->session != session) continue;
+    if (!lock) continue;
+    log->written = session;
+    if (log->session != session) continue;
     append_thread(out, *log, origin_ns);
     dropped += log->dropped;
     log->session = 0;
