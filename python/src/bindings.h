@@ -150,6 +150,8 @@ void bind_frames(nb::module_& m);
 void bind_cameras(nb::module_& m);
 void bind_video_codecs(nb::module_& m);
 void bind_pipeline(nb::module_& m);
+void bind_pipeline_feed(nb::module_& m);
+void bind_pipeline_item(nb::module_& m);
 void bind_outputs(nb::module_& m);
 void bind_decoder(nb::module_& m);
 void bind_tiles(nb::module_& m);

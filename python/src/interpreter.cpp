@@ -66,6 +66,7 @@ _Unwind_Reason_Code __real___gxx_personality_v0(int version, _Unwind_Action acti
                                                 _Unwind_Exception_Class kind,
                                                 _Unwind_Exception* exception,
                                                 _Unwind_Context* context);
+decltype(__real___gxx_personality_v0) __wrap___gxx_personality_v0;
 _Unwind_Reason_Code __wrap___gxx_personality_v0(int version, _Unwind_Action actions,
                                                 _Unwind_Exception_Class kind,
                                                 _Unwind_Exception* exception,

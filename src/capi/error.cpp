@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "halyard/c/base.h"
+
 namespace halyard::capi {
 namespace {
 

@@ -123,9 +123,8 @@ class Runtime {
                                                 const RuntimeOptions& options) const = 0;
 };
 
-/// Name and type of the one symbol that OpenVINO's shared object exports. It returns the runtime,
-/// or null if the object was built for another version than `halyard_version`.
-inline constexpr char runtime_entry[] = "halyard_openvino_runtime";
-using RuntimeEntry = const Runtime* (*)(const char* halyard_version);
+/// The one function that OpenVINO's shared object exports. Returns the runtime, or null if the
+/// object was built for another version than `halyard_version`.
+extern "C" const Runtime* halyard_openvino_runtime(const char* halyard_version);
 
 }  // namespace halyard::model

@@ -220,10 +220,6 @@ void add_running(nb::class_<PyPipeline>& cls) {
 
 }  // namespace
 
-void bind_pipeline_feed(nb::module_& m);
-void bind_pipeline_item(nb::module_& m);
-void add_sinks(nb::class_<PyPipeline>& cls);
-
 void bind_pipeline(nb::module_& m) {
   bind_pipeline_feed(m);
   bind_pipeline_item(m);

@@ -26,4 +26,7 @@ struct PyPipeline {
 /// Counts and times as dicts of Python.
 nb::dict stats_of(PyPipeline& self);
 
+/// Adds the methods that add the library's own stages.
+void add_sinks(nb::class_<PyPipeline>& cls);
+
 }  // namespace halyard::python

@@ -11,7 +11,6 @@
 
 #include <atomic>
 #include <string_view>
-#include <type_traits>
 
 #include "base/env.h"
 #include "base/runtime/own_folder.h"
@@ -52,7 +51,8 @@ Result<const Runtime*> open_object(const std::string& path) {
   if (const auto folder = read_environment().openvino_dir)
     HALYARD_RETURN_IF_ERROR(load_named(*folder));
   HALYARD_TRY(const SharedObject object, SharedObject::open(path, not_there));
-  const auto entry = object.function<std::remove_pointer_t<RuntimeEntry>>(runtime_entry);
+  const auto entry =
+      object.function<decltype(halyard_openvino_runtime)>("halyard_openvino_runtime");
   const Runtime* const table = entry == nullptr ? nullptr : entry(HALYARD_VERSION_STRING);
   if (table == nullptr)
     return fail(Errc::unsupported,

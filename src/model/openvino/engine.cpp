@@ -165,11 +165,12 @@ class OpenVinoRuntime final : public Runtime {
 };
 
 }  // namespace
-}  // namespace halyard::model
 
-extern "C" __attribute__((visibility("default"))) const halyard::model::Runtime*
-halyard_openvino_runtime(const char* halyard_version) {
-  static const halyard::model::OpenVinoRuntime runtime;
+__attribute__((visibility("default"))) const Runtime* halyard_openvino_runtime(
+    const char* halyard_version) {
+  static const OpenVinoRuntime runtime;
   const bool same = std::string_view(halyard_version) == HALYARD_VERSION_STRING;
   return same ? &runtime : nullptr;
 }
+
+}  // namespace halyard::model
