@@ -7,6 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -117,29 +120,66 @@ TEST_F(TraceTest, spans_of_many_threads_survive_stop_at_any_moment) {
   std::atomic<bool> running{true};
   std::atomic<int> recorded{0};
   std::vector<std::thread> threads;
-  // None of them waits, so that stop() finds some that have been stopped on their way into the log.
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       while (running) {
-        trace::counter("test.first", 1);
-        trace::Span span("test.busy");  // the second event of the log, where it comes first
+        trace::Span span("test.busy");
         span.arg("n", 1);
-        for (int n = 0; n < 100; ++n)
-          trace::counter("test.counter", 2);
+        trace::counter("test.counter", 2);
         ++recorded;
+        std::this_thread::yield();
       }
     });
   }
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 20; ++round) {
     ASSERT_TRUE(trace::start(path_));
-    for (const int enough = recorded + 10; recorded < enough;)
+    for (const int enough = recorded + 1000 + 10 * round; recorded < enough;)
       std::this_thread::yield();
     ASSERT_TRUE(trace::stop());
+    std::ifstream file(path_);
+    EXPECT_TRUE(json::accept(file));
   }
   running = false;
   for (auto& thread : threads)
     thread.join();
-  EXPECT_FALSE(named("test.busy").empty());
+}
+
+std::atomic<bool> is_held{false};
+
+// A handler of a signal: holds its thread wherever it is, while stop() runs. If the thread has its
+// log's lock, stop() waits until the time is over.
+void hold_thread(int) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+  is_held = true;
+  while (is_held && std::chrono::steady_clock::now() < end) {
+  }
+}
+
+TEST_F(TraceTest, an_event_that_comes_after_stop_leaves_open_spans_where_they_are) {
+  const auto before = std::signal(SIGUSR1, hold_thread);
+  std::atomic<bool> running{true};
+  std::thread thread([&] {
+    while (running) {
+      trace::counter("test.first", 1);
+      trace::Span span("test.busy");  // the second event of the log, where it comes first
+      span.arg("n", 1);
+      for (int n = 0; n < 100; ++n)
+        trace::counter("test.counter", 2);
+    }
+  });
+  for (int round = 0; round < 200; ++round) {
+    EXPECT_TRUE(trace::start(path_));
+    EXPECT_EQ(::pthread_kill(thread.native_handle(), SIGUSR1), 0);
+    while (!is_held)
+      std::this_thread::yield();
+    EXPECT_TRUE(trace::stop());
+    is_held = false;
+    std::ifstream file(path_);
+    EXPECT_TRUE(json::accept(file));
+  }
+  running = false;
+  thread.join();
+  std::signal(SIGUSR1, before);
 }
 
 TEST_F(TraceTest, counters_are_drawn_as_graphs) {
