@@ -2,7 +2,8 @@
 # halyard_python_environment(VARIABLE): the environment that Python needs to import the package from
 # the build folder.
 function(halyard_python_environment variable)
-  set(environment "PYTHONPATH=${PROJECT_BINARY_DIR}/python" PYTHONDONTWRITEBYTECODE=1)
+  # Programs that tests start keep the package's bytecode in the build folder.
+  set(environment "PYTHONPATH=${PROJECT_BINARY_DIR}/python" PYTHONDONTWRITEBYTECODE=)
   if(HALYARD_SANITIZE MATCHES address)
     # The interpreter is not instrumented, so the run-time is preloaded, with the C++ library whose
     # exceptions it intercepts. Memory that the interpreter keeps at its end is not a leak of ours.

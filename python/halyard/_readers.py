@@ -2,12 +2,14 @@
 """asyncio tasks that wait for a topic's descriptor."""
 from __future__ import annotations
 
-import asyncio
 import threading
-from typing import Dict, Optional, Set
+from typing import TYPE_CHECKING, Dict, Optional, Set
 
 from ._core import _Endpoint
 from ._errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 class Readers:
