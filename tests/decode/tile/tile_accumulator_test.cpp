@@ -7,10 +7,10 @@
 #include <limits>
 #include <span>
 
+#include "decode/reference/tile_merge_naive.h"
 #include "halyard/tile_merge.h"
 #include "support/allocations.h"
 #include "support/special_values.h"
-#include "tile_merge_naive.h"
 
 namespace halyard::test {
 namespace {

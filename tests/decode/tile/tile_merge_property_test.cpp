@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-#include "tile_merge_naive.h"
+#include "decode/reference/tile_merge_naive.h"
 
 namespace halyard::test {
 namespace {

@@ -9,10 +9,10 @@
 #include <limits>
 #include <random>
 
+#include "decode/reference/tile_merge_naive.h"
 #include "halyard/track.h"
 #include "support/result.h"
 #include "support/special_values.h"
-#include "tile_merge_naive.h"
 
 namespace halyard::test {
 namespace {

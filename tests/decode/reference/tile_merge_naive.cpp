@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merging as its definition reads: base by base over all that is left. Quadratic, and tests' own.
-#pragma once
+#include "decode/reference/tile_merge_naive.h"
 
 #include <algorithm>
 #include <tuple>
-#include <vector>
-
-#include "halyard/tile_merge.h"
 
 namespace halyard::test {
+namespace {
 
-constexpr MergeStrategy strategies[] = {MergeStrategy::keep_best, MergeStrategy::merge_union,
-                                        MergeStrategy::grow};
-
-inline double naive_metric(MergeMetric metric, const Box& a, const Box& b) {
+double naive_metric(MergeMetric metric, const Box& a, const Box& b) {
   const auto area = [](double w, double h) { return w > 0 && h > 0 ? w * h : 0.0; };
   const double width = double(std::min(a.x2, b.x2)) - std::max(a.x1, b.x1);
   const double height = double(std::min(a.y2, b.y2)) - std::max(a.y1, b.y1);
@@ -25,8 +19,9 @@ inline double naive_metric(MergeMetric metric, const Box& a, const Box& b) {
                                     : shared / (first + second - shared);
 }
 
-/// Canonical, finite boxes with scores that are no NaN.
-inline std::vector<Detection> naive_merge(std::vector<Detection> left, const MergeOptions& o) {
+}  // namespace
+
+std::vector<Detection> naive_merge(std::vector<Detection> left, const MergeOptions& o) {
   const auto key = [](const Detection& d) {
     const double area = (double(d.box.x2) - d.box.x1) * (double(d.box.y2) - d.box.y1);
     return std::tuple(-d.score, -float(area), d.box.x1, d.box.y1, d.box.x2, d.box.y2, d.label,
